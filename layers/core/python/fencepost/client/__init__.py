@@ -1,0 +1,1 @@
+"""The client library for teams: the API's calls as typed methods."""

@@ -1,0 +1,43 @@
+"""What holds for every test: no network but loopback, no real credentials, settled randomness."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+import pytest_socket
+
+_LOOPBACK = ["127.0.0.1", "::1", "localhost"]
+_NO_ACCOUNT = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_REGION": "us-east-1",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+pytest_plugins = ["tests.support.engine"]
+
+# Before any test module is imported, since some read their settings at import.
+for name in [name for name in os.environ if name.startswith("AWS_")]:
+    del os.environ[name]
+os.environ.update(_NO_ACCOUNT)
+
+hypothesis.settings.register_profile("dev", print_blob=True, deadline=None)
+hypothesis.settings.register_profile("ci", print_blob=True, deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_runtest_setup() -> None:
+    """A test may talk to this machine and to nothing else."""
+    pytest_socket.socket_allow_hosts(_LOOPBACK, allow_unix_socket=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever an earlier test or import did to the environment, this test has no AWS account."""
+    for name, value in _NO_ACCOUNT.items():
+        monkeypatch.setenv(name, value)

@@ -1,0 +1,1 @@
+"""What the tests share: worlds, fakes, engines. Production code never imports it."""

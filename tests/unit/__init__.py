@@ -1,0 +1,1 @@
+"""Tests of one unit each, without a process or a socket."""
