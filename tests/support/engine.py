@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 from botocore.config import Config
+
 from fencepost.runtime.clock import monotonic_ms, sleep_ms
 
 if TYPE_CHECKING:
