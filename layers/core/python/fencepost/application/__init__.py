@@ -1,1 +1,1 @@
-"""The use cases, each one function over the ports, with the caller and `now` as arguments."""
+"""Use cases over narrow ports: values in, values out, `now` an argument."""

@@ -1,0 +1,91 @@
+"""The named writers of an execution's state: each computes the next record and the compare-and-set that writes it.
+
+`moved` is the only way in: it takes the destination from the transition table, sends what differs, and names the
+state, generation and fence that it read. A writer that finds the record otherwise has lost, and learns what won.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from fencepost.application import keys
+from fencepost.application.codec import encode_execution
+from fencepost.application.store import Absent, Condition, Put, Update, equals, every
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Execution
+from fencepost.domain.states import FINAL, ExecutionState, Move, Reason, destination
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What the record becomes if `write` wins."""
+
+    record: Execution
+    write: Update
+
+
+def created(record: Execution, move: Move) -> Put:
+    """The first write of a record: claim, skip at claim, or settle. Lost means that somebody was first."""
+    if destination(move, None) is not record.state:
+        raise ValueError(f"{move} does not create {record.state}")
+    return Put(key=keys.execution(record.id), item=encode_execution(record), condition=Absent())
+
+
+def unchanged(record: Execution) -> Condition:
+    """The record still has the state, generation and fence that were read."""
+    return every(
+        equals("state", record.state.value), equals("gen", record.generation), equals("fence", record.fence)
+    )
+
+
+def moved(before: Execution, move: Move, **changes: Any) -> Moved:
+    """`before` after `move`, with `changes`. A move out of a final state takes the expiry away."""
+    state = destination(move, before.state)
+    cleared = {"expires_at": None, "ended_at": None, "reason": None} if before.state in FINAL else {}
+    return rewritten(before, **{**cleared, **changes, "state": state})
+
+
+def rewritten(before: Execution, **changes: Any) -> Moved:
+    """`before` with `changes` that are no move (a heartbeat, a note), under the same conditions."""
+    after = replace(before, **changes)
+    old, new = encode_execution(before), encode_execution(after)
+    write = Update(
+        key=keys.execution(before.id),
+        set={name: value for name, value in new.items() if old.get(name) != value},
+        remove=tuple(name for name in old if name not in new),
+        condition=unchanged(before),
+    )
+    return Moved(after, write)
+
+
+def finished(before: Execution, move: Move, *, now: datetime, retention: timedelta, **changes: Any) -> Moved:
+    """A move into a final state: it alone writes the expiry."""
+    return moved(before, move, **{"ended_at": now, "expires_at": expiry(before.due, now, retention), **changes})
+
+
+def expiry(due: datetime, ended: datetime, retention: timedelta) -> datetime:
+    """When a final record may be deleted: its retention after its end, never before due + 48 h."""
+    return max(ended + retention, due + Limits().record_min_life)
+
+
+def cancelled(before: Execution, reason: Reason, *, now: datetime, retention: timedelta) -> Moved:
+    """Superseded, paused, deleted: an execution that has no running attempt ends without one."""
+    return finished(before, Move.CANCEL, now=now, retention=retention, reason=reason, retry_at=None)
+
+
+def adopted(before: Execution, generation: int) -> Moved:
+    """Protocol B5: one instant of two generations is one occurrence, and the newer one takes it over.
+
+    A cancelled record returns to the queue; a queued or waiting one stays where it is.
+    """
+    taken = {"generation": generation, "planted_generation": generation}
+    if before.state is ExecutionState.CANCELLED:
+        return moved(before, Move.ADOPT, **taken)
+    return rewritten(before, **taken)
+
+
+def succession_noted(before: Execution, generation: int) -> Moved:
+    """The record stands as it is; that `generation` planted its successor is noted, once."""
+    return rewritten(before, planted_generation=generation)
