@@ -59,16 +59,18 @@ def decoding(what: str, item: Item, read: Callable[[Item], T]) -> T:
 
 def encode_timer(timer: Timer) -> dict[str, Any]:
     """The stored form; most facts are in the key, and the rest only where the default differs."""
-    return compact({
-        "v": VERSION,
-        "due": to_ms(timer.due),
-        "team": timer.team,
-        "tier": timer.tier.value,
-        "ordinal": timer.ordinal,
-        "tz": timer.tzdata or None,
-        "chain": ms(timer.catch_up_until),
-        "after": ms(timer.not_before),
-    })
+    return compact(
+        {
+            "v": VERSION,
+            "due": to_ms(timer.due),
+            "team": timer.team,
+            "tier": timer.tier.value,
+            "ordinal": timer.ordinal,
+            "tz": timer.tzdata or None,
+            "chain": ms(timer.catch_up_until),
+            "after": ms(timer.not_before),
+        }
+    )
 
 
 def decode_timer(item: Item) -> Timer:
@@ -99,16 +101,18 @@ def _read_timer(item: Item) -> Timer:
 
 def encode_attempt(attempt: Attempt) -> dict[str, Any]:
     """The stored form of one attempt."""
-    return compact({
-        "n": attempt.number,
-        "fence": attempt.fence,
-        "from": to_ms(attempt.started_at),
-        "to": ms(attempt.ended_at),
-        "outcome": attempt.outcome,
-        "status": attempt.status,
-        "error": attempt.error,
-        "excerpt": attempt.excerpt,
-    })
+    return compact(
+        {
+            "n": attempt.number,
+            "fence": attempt.fence,
+            "from": to_ms(attempt.started_at),
+            "to": ms(attempt.ended_at),
+            "outcome": attempt.outcome,
+            "status": attempt.status,
+            "error": attempt.error,
+            "excerpt": attempt.excerpt,
+        }
+    )
 
 
 def decode_attempt(raw: Mapping[str, Any]) -> Attempt:
@@ -128,43 +132,45 @@ def decode_attempt(raw: Mapping[str, Any]) -> Attempt:
 def encode_execution(record: Execution) -> dict[str, Any]:
     """The stored form. TTL (`expires`) is epoch seconds, as DynamoDB wants it."""
     expires = record.expires_at
-    return compact({
-        "v": VERSION,
-        "team": record.team,
-        "job": record.job,
-        "state": record.state.value,
-        "origin": record.origin.value,
-        "tier": record.tier.value,
-        "due": to_ms(record.due),
-        "gen": record.generation,
-        "planted": record.planted_generation,
-        "reason": record.reason and record.reason.value,
-        "note": record.note,
-        "until": ms(record.until),
-        "after": ms(record.not_before),
-        "ordinal": record.ordinal,
-        "tz": record.tzdata or None,
-        "claim": record.claim_id or None,
-        "claimed": to_ms(record.claimed_at),
-        "fence": record.fence,
-        "lease": ms(record.lease_until),
-        "run_until": ms(record.run_until),
-        "attempt": record.attempt,
-        "attempts": [encode_attempt(attempt) for attempt in record.attempts] or None,
-        "dropped": record.attempts_dropped or None,
-        "started": ms(record.started_at),
-        "ended": ms(record.ended_at),
-        "retry": ms(record.retry_at),
-        "detail": record.detail,
-        "slot": record.slot,
-        "watch": record.watch,
-        "losses": record.losses or None,
-        "replants": record.replants or None,
-        "told": record.told or None,
-        "overlap": None if record.overlap is Overlap.ALLOW else record.overlap.value,
-        "actor": record.actor,
-        "expires": None if expires is None else to_ms(expires) // 1000,
-    })
+    return compact(
+        {
+            "v": VERSION,
+            "team": record.team,
+            "job": record.job,
+            "state": record.state.value,
+            "origin": record.origin.value,
+            "tier": record.tier.value,
+            "due": to_ms(record.due),
+            "gen": record.generation,
+            "planted": record.planted_generation,
+            "reason": record.reason and record.reason.value,
+            "note": record.note,
+            "until": ms(record.until),
+            "after": ms(record.not_before),
+            "ordinal": record.ordinal,
+            "tz": record.tzdata or None,
+            "claim": record.claim_id or None,
+            "claimed": to_ms(record.claimed_at),
+            "fence": record.fence,
+            "lease": ms(record.lease_until),
+            "run_until": ms(record.run_until),
+            "attempt": record.attempt,
+            "attempts": [encode_attempt(attempt) for attempt in record.attempts] or None,
+            "dropped": record.attempts_dropped or None,
+            "started": ms(record.started_at),
+            "ended": ms(record.ended_at),
+            "retry": ms(record.retry_at),
+            "detail": record.detail,
+            "slot": record.slot,
+            "watch": record.watch,
+            "losses": record.losses or None,
+            "replants": record.replants or None,
+            "told": record.told or None,
+            "overlap": None if record.overlap is Overlap.ALLOW else record.overlap.value,
+            "actor": record.actor,
+            "expires": None if expires is None else to_ms(expires) // 1000,
+        }
+    )
 
 
 def decode_execution(item: Item) -> Execution:

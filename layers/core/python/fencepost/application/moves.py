@@ -62,7 +62,9 @@ def rewritten(before: Execution, **changes: Any) -> Moved:
 
 def finished(before: Execution, move: Move, *, now: datetime, retention: timedelta, **changes: Any) -> Moved:
     """A move into a final state: it alone writes the expiry."""
-    return moved(before, move, **{"ended_at": now, "expires_at": expiry(before.due, now, retention), **changes})
+    return moved(
+        before, move, **{"ended_at": now, "expires_at": expiry(before.due, now, retention), **changes}
+    )
 
 
 def expiry(due: datetime, ended: datetime, retention: timedelta) -> datetime:

@@ -1,0 +1,100 @@
+"""What travels in queues: a hint to look at a record, and nothing that a receiver would trust."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from fencepost.application.codec import UndecodableError
+from fencepost.application.ports import Outgoing, QueueName, dead_queue, tier_queue
+from fencepost.domain.identity import ExecutionId
+from fencepost.domain.instants import floor_minute, from_ms, to_ms
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Execution
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """Scan one shard; `now` is the tick's instant."""
+
+    shard: int
+    now: datetime
+
+
+def wake(record: Execution, *, at: datetime, now: datetime, limits: Limits) -> Outgoing:
+    """The message that wakes `record` at `at`, on its tier's queue; surfaces a second early (protocol D8)."""
+    return Outgoing(
+        queue=tier_queue(record.tier),
+        body=wake_body(record.id),
+        delay=delay_seconds(at - now, limits),
+        group=record.team,
+    )
+
+
+def wake_body(identity: ExecutionId) -> str:
+    """The body of every wake-up, on every queue."""
+    return json.dumps({"v": VERSION, "execution": str(identity)}, separators=(",", ":"))
+
+
+def delay_seconds(ahead: timedelta, limits: Limits) -> int:
+    """max(0, ceil(ahead) - 1), at most a queue's longest delay."""
+    whole = -(-ahead // timedelta(seconds=1))
+    early = limits.early_send // timedelta(seconds=1)
+    return int(min(max(0, whole - early), limits.max_delay // timedelta(seconds=1)))
+
+
+def dead(record: Execution) -> Outgoing:
+    """The message that takes a dead record through its tier's dead-letter queue."""
+    return Outgoing(queue=dead_queue(record.tier), body=wake_body(record.id), group=record.team)
+
+
+def scan(request: ScanRequest) -> Outgoing:
+    """Asks for one shard's pass."""
+    body = {"v": VERSION, "shard": request.shard, "now": to_ms(request.now)}
+    return Outgoing(queue=QueueName.SCAN, body=json.dumps(body, separators=(",", ":")))
+
+
+def pump(team: str, now: datetime) -> Outgoing:
+    """Asks for one pass over a marked team's backlog."""
+    body = {"v": VERSION, "team": team, "minute": to_ms(floor_minute(now))}
+    return Outgoing(queue=QueueName.PUMP, body=json.dumps(body, separators=(",", ":")), group=team)
+
+
+def read(body: str) -> dict[str, Any]:
+    """The message's fields. Raises UndecodableError for what is no message of ours."""
+    try:
+        fields = json.loads(body)
+    except ValueError as error:
+        raise UndecodableError(f"message is not JSON: {error}") from error
+    if not isinstance(fields, dict) or not isinstance(fields.get("v"), int):
+        raise UndecodableError(f"message has no version: {body[:200]!r}")
+    return fields
+
+
+def read_wake(body: str) -> ExecutionId:
+    """The execution to look at. Raises UndecodableError."""
+    try:
+        return ExecutionId.parse(read(body)["execution"])
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UndecodableError(f"not a wake-up: {error}") from error
+
+
+def read_scan(body: str) -> ScanRequest:
+    """The shard to scan. Raises UndecodableError."""
+    try:
+        fields = read(body)
+        return ScanRequest(int(fields["shard"]), from_ms(fields["now"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UndecodableError(f"not a scan request: {error}") from error
+
+
+def read_pump(body: str) -> str:
+    """The team to pump. Raises UndecodableError."""
+    team = read(body).get("team")
+    if not isinstance(team, str) or not team:
+        raise UndecodableError(f"not a pump request: {body[:200]!r}")
+    return team
