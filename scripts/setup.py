@@ -82,11 +82,12 @@ def lock_file(name: str) -> Path:
 
 
 def create(folder: Path) -> Path:
-    """The venv's interpreter; the venv is created unless it stands already."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True, clear=folder.exists())
-    return python
+    """The venv's interpreter; the venv is made anew for another Python, or when the project was moved."""
+    mark, wanted = folder / ".fencepost-python", f"{sys.version}\n{folder}"
+    if not mark.exists() or mark.read_text() != wanted:
+        venv.create(folder, with_pip=True, clear=True)
+        mark.write_text(wanted)
+    return folder / "bin" / "python"
 
 
 def install(python: Path, environment: Environment) -> None:
