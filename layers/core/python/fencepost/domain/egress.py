@@ -14,9 +14,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from fencepost.domain.addresses import CIDR, classify, parse_cidr
 from fencepost.domain.faults import Fault
+from fencepost.domain.hosts import MAX_HOST_LENGTH, host_rule, inside_name, listed, literal
 
 MAX_URL_LENGTH = 2048
-MAX_HOST_LENGTH = 253
 ANY_PORT = frozenset(range(1, 65536))
 LOOPBACK = frozenset({"127.0.0.0/8", "::1/128"})
 PRIVATE = frozenset({"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"})
@@ -29,24 +29,7 @@ _URL = re.compile(
 _ALLOWED = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*")
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _AUTHORITY = re.compile(r"(?P<host>\[[^\]]*\]|[^\[\]:]*)(?::(?P<port>.*))?")
-_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
-_DOTTED_QUAD = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 _PATTERN = re.compile(r"(?:\*\.)?[a-z0-9.:-]+")
-
-_INSIDE_SUFFIXES = (
-    "localhost",
-    "localdomain",
-    "local",
-    "internal",
-    "intranet",
-    "private",
-    "corp",
-    "home",
-    "lan",
-    "arpa",
-    "onion",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +71,7 @@ class HttpUrl:
     @property
     def address(self) -> IPv4Address | IPv6Address | None:
         """The address, when the host is written as one."""
-        return _literal(self.host)
+        return literal(self.host)
 
     @property
     def authority(self) -> str:
@@ -208,97 +191,27 @@ def _check_port(text: str | None, scheme: str, policy: EgressPolicy, found: _Fin
 
 
 def _check_host(raw: str, port: int | None, policy: EgressPolicy, found: _Findings) -> None:
-    rule = _host_rule(raw)
+    rule = host_rule(raw)
     if rule is not None:
         found.add(*rule)
         return
     host = raw.strip("[]").lower()
-    literal = _literal(host)
-    if literal is not None:
-        reason = check_address(str(literal), policy, port=port)
+    address = literal(host)
+    if address is not None:
+        reason = check_address(str(address), policy, port=port)
     else:
         reason = _inside_name(host, policy)
     if reason is not None:
         found.add(f"must not point inside a network: {reason}")
-    if policy.allowed_hosts is not None and not _listed(host, policy.allowed_hosts):
+    if policy.allowed_hosts is not None and not listed(host, policy.allowed_hosts):
         found.add(f"{host} is not on the team's list of allowed hosts")
-
-
-def _host_rule(raw: str) -> tuple[str, str | None] | None:
-    """The rule that the host's spelling breaks, with the spelling that would do."""
-    if not raw or raw == "[]":
-        return "must name a host", None
-    if raw.startswith("["):
-        return _ipv6_rule(raw[1:-1])
-    if "%" in raw:
-        return "host must not be escaped with %", None
-    if raw.endswith("."):
-        return "host must not end in a dot", raw.rstrip(".") or None
-    if len(raw) > MAX_HOST_LENGTH:
-        return f"host must be at most {MAX_HOST_LENGTH} characters", None
-    labels = raw.lower().split(".")
-    if _NUMBER.fullmatch(labels[-1]):
-        return _ipv4_rule(raw)
-    if not all(_LABEL.fullmatch(label) for label in labels):
-        return "host must be labels of letters, digits and inner hyphens, 1..63 each, parted by dots", None
-    return None
-
-
-def _ipv4_rule(raw: str) -> tuple[str, str | None] | None:
-    """A host that ends in a number is an address to some readers: only the one plain spelling passes."""
-    if _DOTTED_QUAD.fullmatch(raw) and _literal(raw) is not None:
-        return None
-    return "an IPv4 address must be four decimal numbers 0..255 without leading zeros", _plain_ipv4(raw)
-
-
-def _ipv6_rule(raw: str) -> tuple[str, str | None] | None:
-    if "%" in raw:
-        return "an IPv6 address must not have a zone", None
-    if _literal(raw) is None:
-        return "the brackets must hold an IPv6 address", None
-    return None
-
-
-def _plain_ipv4(raw: str) -> str | None:
-    """What the C library would read in an integer, octal, hexadecimal or short spelling; None if nothing."""
-    parts = raw.split(".")
-    if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        return None
-    try:
-        numbers = [_c_number(part) for part in parts]
-    except ValueError:
-        return None
-    *heads, last = numbers
-    room = 4 - len(heads)
-    if any(number > 255 for number in heads) or last >= 256**room:
-        return None
-    value = sum(number << (8 * (3 - index)) for index, number in enumerate(heads)) + last
-    return str(IPv4Address(value))
-
-
-def _c_number(text: str) -> int:
-    if text[:2].lower() == "0x":
-        return int(text[2:] or "0", 16)
-    return int(text, 8) if text.startswith("0") and len(text) > 1 else int(text[:20])
 
 
 def _inside_name(host: str, policy: EgressPolicy) -> str | None:
     """Names that mean something only inside a network. Where private space is allowed, their addresses decide."""
     if policy.allow_private:
         return None
-    if "." not in host:
-        return f"{host} is a name without a domain"
-    for suffix in _INSIDE_SUFFIXES:
-        if host.endswith("." + suffix):
-            return f"names under .{suffix} are internal"
-    return None
-
-
-def _listed(host: str, patterns: tuple[str, ...]) -> bool:
-    return any(
-        host.endswith(pattern[1:]) and host != pattern[2:] if pattern.startswith("*.") else host == pattern
-        for pattern in patterns
-    )
+    return inside_name(host)
 
 
 @lru_cache(maxsize=256)
@@ -314,13 +227,6 @@ def _opted_in(ip: str, word: str, policy: EgressPolicy) -> bool:
         if address in network and (word != "loopback" or network.network_address.is_loopback):
             return True
     return False
-
-
-def _literal(host: str) -> IPv4Address | IPv6Address | None:
-    try:
-        return ip_address(host)
-    except ValueError:
-        return None
 
 
 def _default_port(scheme: str) -> int:
