@@ -162,6 +162,7 @@ def encode_execution(record: Execution) -> dict[str, Any]:
             "retry": ms(record.retry_at),
             "detail": record.detail,
             "slot": record.slot,
+            "lane": record.lane,
             "watch": record.watch,
             "losses": record.losses or None,
             "replants": record.replants or None,
@@ -226,6 +227,7 @@ def _lease_facts(item: Item) -> dict[str, Any]:
         "retry_at": instant(item.get("retry")),
         "detail": item.get("detail"),
         "slot": item.get("slot"),
+        "lane": item.get("lane"),
         "watch": item.get("watch"),
         "losses": item.get("losses", 0),
     }

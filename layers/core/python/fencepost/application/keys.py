@@ -99,19 +99,16 @@ def backlog_lane(record: Execution, lanes: int) -> str:
     return f"B#{record.team}#{record.tier}#{hashed(str(record.id), lanes)}"
 
 
-def backlog_entry(record: Execution, lanes: int) -> Key:
-    """An execution's place in its team's backlog: the oldest due first."""
-    return Key(Table.CONTROL, backlog_lane(record, lanes), f"{stamp(record.due)}#{record.id}")
+def waiting_entry(record: Execution) -> Key | None:
+    """The place of a WAITING execution in its lane, the oldest due first; None where it waits in none."""
+    return (
+        None if record.lane is None else Key(Table.CONTROL, record.lane, f"{stamp(record.due)}#{record.id}")
+    )
 
 
 def overlap_lane(uid: str) -> str:
     """The partition in which firings of one job wait for their turn."""
     return f"O#{uid}"
-
-
-def overlap_entry(record: Execution) -> Key:
-    """An execution's place in its own job's queue: the oldest due first."""
-    return Key(Table.CONTROL, overlap_lane(record.id.uid), f"{stamp(record.due)}#{record.id}")
 
 
 def overlap_lock(uid: str) -> Key:

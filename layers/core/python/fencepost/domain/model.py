@@ -252,7 +252,7 @@ class Execution:
 
     `attempt` counts attempts begun since the record was last queued (a redrive starts it anew); `attempts` keeps the
     newest, `attempts_dropped` counts those no longer kept. `told` is true once a dead letter's message was accepted
-    by the dead-letter queue; `slot` names the slot that the current lease holds; `watch` the fence that a planted
+    by the dead-letter queue; `slot` names the slot that the current lease holds; `lane` where it waits while `WAITING`; `watch` the fence that a planted
     `watch` timer judges.
     """
 
@@ -284,6 +284,7 @@ class Execution:
     retry_at: datetime | None = None
     detail: str | None = None
     slot: str | None = None
+    lane: str | None = None
     watch: int | None = None
     losses: int = 0
     replants: int = 0
