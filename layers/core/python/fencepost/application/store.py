@@ -85,7 +85,7 @@ class Either:
 Condition: TypeAlias = Absent | Present | Compare | OneOf | Lacks | All | Either
 
 
-def equals(name: str, value: str | int | bool) -> Compare:
+def equals(name: str, value: str | int | bool) -> Compare:  # noqa: FBT001 - a value to compare with, not a switch
     """`item[name] = value`."""
     return Compare(name, "=", value)
 
