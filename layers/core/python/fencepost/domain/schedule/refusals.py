@@ -1,0 +1,38 @@
+"""Why an expression is refused, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """The class of a refusal."""
+
+    FIELD_COUNT = "field-count"
+    SYNTAX = "syntax"
+    OUT_OF_RANGE = "out-of-range"
+    BAD_STEP = "bad-step"
+    REVERSED_RANGE = "reversed-range"
+    AMBIGUOUS = "ambiguous"
+    UNSUPPORTED = "unsupported"
+    NEVER_MATCHES = "never-matches"
+    TOO_LONG = "too-long"
+
+
+class Problem(ValueError):  # noqa: N818 - several are collected into one error
+    """One thing wrong with an expression."""
+
+    def __init__(self, reason: Reason, rule: str) -> None:
+        super().__init__(f"{reason}: {rule}")
+        self.reason = reason
+        self.rule = rule
+
+
+class CronRefusedError(ValueError):
+    """An expression was refused: every problem found, and what was probably meant, if that can be told."""
+
+    def __init__(self, problems: Iterable[Problem], suggestion: str | None) -> None:
+        self.problems = tuple(problems)
+        self.suggestion = suggestion
+        super().__init__("; ".join(map(str, self.problems)))
