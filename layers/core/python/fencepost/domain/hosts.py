@@ -14,6 +14,7 @@ _INSIDE_SUFFIXES = (
     "localhost",
     "localdomain",
     "local",
+    "svc",
     "internal",
     "intranet",
     "private",

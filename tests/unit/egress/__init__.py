@@ -1,0 +1,1 @@
+"""The egress guard: hostile URLs, hostile names, hostile answers."""
