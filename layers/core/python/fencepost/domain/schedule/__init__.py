@@ -5,6 +5,16 @@ Only `search` knows croniter, only `zones` knows the time-zone database.
 
 from __future__ import annotations
 
+from fencepost.domain.schedule.calendars import (
+    Calendar,
+    calendar_to_wire,
+    ever_runs,
+    is_excluded,
+    parse_calendar,
+)
+from fencepost.domain.schedule.caution import warnings
+from fencepost.domain.schedule.crontab import CrontabLine, parse_crontab
+from fencepost.domain.schedule.describe import describe
 from fencepost.domain.schedule.model import (
     CronSchedule,
     DstOverlap,
@@ -21,25 +31,39 @@ from fencepost.domain.schedule.occurrences import (
     next_occurrence,
     occurrences,
 )
-from fencepost.domain.schedule.parsing import decode_schedule, parse_schedule, schedule_to_wire
+from fencepost.domain.schedule.parsing import decode_schedule, parse_schedule
+from fencepost.domain.schedule.preview import Moved, PreviewedOccurrence, preview
+from fencepost.domain.schedule.wire import schedule_to_wire
 from fencepost.domain.schedule.zones import tzdata_version, use_bundled_tzdata
 
 __all__ = [
+    "Calendar",
     "CronSchedule",
+    "CrontabLine",
     "DstOverlap",
     "DstPolicy",
     "Gap",
     "IntervalSchedule",
+    "Moved",
     "OneOffSchedule",
+    "PreviewedOccurrence",
     "Schedule",
+    "calendar_to_wire",
     "count_occurrences",
     "decode_schedule",
+    "describe",
     "effective_instant",
+    "ever_runs",
+    "is_excluded",
     "latest_occurrence",
     "next_occurrence",
     "occurrences",
+    "parse_calendar",
+    "parse_crontab",
     "parse_schedule",
+    "preview",
     "schedule_to_wire",
     "tzdata_version",
     "use_bundled_tzdata",
+    "warnings",
 ]

@@ -48,10 +48,10 @@ def _days(fields: CronFields) -> tuple[str, str]:
 def _one_starred(one: tuple[Spec, tuple[int, ...]], two: tuple[Spec, tuple[int, ...]]) -> tuple[str, str]:
     """Both fields, of which one begins with a star although it holds not every value: the shorter choice."""
     choices = []
-    if one[0].low in one[1]:
-        choices.append((_starred(*one), _plain(*two)))
     if two[0].low in two[1]:
         choices.append((_plain(*one), _starred(*two)))
+    if one[0].low in one[1]:
+        choices.append((_starred(*one), _plain(*two)))
     return min(choices, key=lambda pair: len(pair[0]) + len(pair[1]))
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fencepost.domain.schedule.refusals import CronRefusedError, Problem, Reason
-from fencepost.domain.schedule.suggestions import alternative
 
 MAX_LENGTH = 512
 MACROS = {
@@ -98,12 +97,10 @@ def parse_cron(text: str) -> CronFields:
         except Problem as problem:
             problems.append(problem)
     if problems:
-        raise CronRefusedError(problems, alternative(text))
+        raise CronRefusedError(*problems)
     minutes, hours, days, months, weekdays = values
     day_and = words[2].startswith("*") or words[4].startswith("*")
-    days, weekdays, day_and = _day_rule(
-        text, days, months, frozenset(d % 7 for d in weekdays), day_and=day_and
-    )
+    days, weekdays, day_and = _day_rule(days, months, frozenset(d % 7 for d in weekdays), day_and=day_and)
     return CronFields(
         minutes=tuple(sorted(minutes)),
         hours=tuple(sorted(hours)),
@@ -121,21 +118,21 @@ def _words(text: str) -> list[str]:
         problem = Problem(
             Reason.TOO_LONG, f"the expression has {len(text)} characters; at most {MAX_LENGTH} are read"
         )
-        raise CronRefusedError([problem], None)
+        raise CronRefusedError(problem)
     if re.search(r"[^\x20-\x7e\t]", text):
         problem = Problem(Reason.SYNTAX, "only printable ASCII, blanks and tabs belong in an expression")
-        raise CronRefusedError([problem], None)
+        raise CronRefusedError(problem)
     words = text.split()
     if len(words) == 1 and words[0].startswith("@"):
         macro = MACROS.get(words[0].lower())
         if macro is None:
             problem = Problem(Reason.UNSUPPORTED, f"{words[0][:20]} is not one of {' '.join(MACROS)}")
-            raise CronRefusedError([problem], alternative(text))
+            raise CronRefusedError(problem)
         return macro.split()
     if len(words) != len(SPECS):
         reason = Reason.UNSUPPORTED if text.strip().startswith(("@", "rate(")) else Reason.FIELD_COUNT
         rule = f"an expression has five fields (minute, hour, day of month, month, day of week); this has {len(words)}"
-        raise CronRefusedError([Problem(reason, rule)], alternative(text))
+        raise CronRefusedError(Problem(reason, rule))
     return words
 
 
@@ -202,7 +199,7 @@ def _misread(spec: Spec, item: str) -> Problem:
 
 
 def _day_rule(
-    text: str, days: frozenset[int], months: frozenset[int], weekdays: frozenset[int], *, day_and: bool
+    days: frozenset[int], months: frozenset[int], weekdays: frozenset[int], *, day_and: bool
 ) -> tuple[frozenset[int], frozenset[int], bool]:
     """The day fields in their simplest form with the same meaning. Raises CronRefusedError when no day meets them."""
     longest = max(LONGEST[month - 1] for month in months)
@@ -214,7 +211,7 @@ def _day_rule(
     if day_and:
         if not real:
             rule = f"never matches: none of the months has a day {min(days)}"
-            raise CronRefusedError([Problem(Reason.NEVER_MATCHES, rule)], alternative(text))
+            raise CronRefusedError(Problem(Reason.NEVER_MATCHES, rule))
         return real, weekdays, True
     if real == every_date or every_weekday:
         return every_date, frozenset(range(WEEKDAY.count)), True

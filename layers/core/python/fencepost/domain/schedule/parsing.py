@@ -1,20 +1,21 @@
-"""From the wire form to a schedule and back. Every fault of an input is told at once."""
+"""From the wire form to a schedule. Every fault of an input is told at once."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TypedDict, assert_never
+from typing import TypedDict
 
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.instants import aware, to_wire
+from fencepost.domain.schedule.calendars import Calendar, ever_runs
 from fencepost.domain.schedule.canonical import fixed_text
 from fencepost.domain.schedule.fields import parse_cron
 from fencepost.domain.schedule.model import (
     LONGEST_EVERY,
     SHORTEST_EVERY,
-    Bounds,
     CronSchedule,
     DstOverlap,
     DstPolicy,
@@ -24,9 +25,10 @@ from fencepost.domain.schedule.model import (
     Schedule,
 )
 from fencepost.domain.schedule.occurrences import next_occurrence
-from fencepost.domain.schedule.reading import LATEST, Reader, write_duration
+from fencepost.domain.schedule.reading import LATEST, Reader
 from fencepost.domain.schedule.refusals import CronRefusedError
-from fencepost.domain.schedule.suggestions import similar_zones
+from fencepost.domain.schedule.suggestions import alternative, similar_zones
+from fencepost.domain.schedule.wire import schedule_to_wire
 from fencepost.domain.schedule.zones import zone_names
 
 MAX_FIRINGS = 1_000_000_000
@@ -54,18 +56,25 @@ class _BoundsRead(TypedDict):
 
 
 def parse_schedule(
-    raw: Mapping[str, object], *, now: datetime, field: str = "schedule", previous: Schedule | None = None
+    raw: Mapping[str, object],
+    *,
+    now: datetime,
+    field: str = "schedule",
+    previous: Schedule | None = None,
+    calendars: Mapping[str, Calendar] | None = None,
 ) -> Schedule:
     """The schedule that `raw` describes, as of `now`. Raises Faults with every fault.
 
     ``in`` becomes ``at``, a missing ``anchor`` becomes `now`. `previous` is the job's schedule so far: its anchor is
-    kept where none is given, and a schedule equal to it is not asked whether it still fires.
+    kept where none is given, and a schedule equal to it is not asked whether it still fires. With `calendars`, the
+    team's, a name that is not among them is refused, and so is a schedule whose every occurrence they exclude.
     """
     now = aware(now)
     reader = Reader(raw, field)
     schedule = _read(reader, now, previous)
     if schedule is not None and not reader.faults and schedule != previous:
         _check_fires(reader, schedule, now)
+        _check_calendars(reader, schedule, now, calendars)
     if schedule is None or reader.faults:
         raise Faults(reader.faults)
     return schedule
@@ -78,41 +87,6 @@ def decode_schedule(wire: Mapping[str, object]) -> Schedule:
     if schedule is None or reader.faults:
         raise Faults(reader.faults)
     return schedule
-
-
-def schedule_to_wire(schedule: Schedule) -> dict[str, object]:
-    """The wire form, defaults left out. Reading it gives an equal schedule."""
-    return _rule_to_wire(schedule) | _bounds_to_wire(schedule)
-
-
-def _rule_to_wire(schedule: Schedule) -> dict[str, object]:
-    match schedule:
-        case CronSchedule():
-            rule: dict[str, object] = {"cron": schedule.text, "timezone": schedule.timezone}
-            if schedule.dst != DstPolicy():
-                rule["dst"] = {"gap": str(schedule.dst.gap), "overlap": str(schedule.dst.overlap)}
-            return rule
-        case IntervalSchedule():
-            return {"every": write_duration(schedule.every), "anchor": to_wire(schedule.anchor)}
-        case OneOffSchedule():
-            return {"at": to_wire(schedule.at)}
-        case _:
-            assert_never(schedule)
-
-
-def _bounds_to_wire(bounds: Bounds) -> dict[str, object]:
-    wire: dict[str, object] = {}
-    if bounds.start_at is not None:
-        wire["start_at"] = to_wire(bounds.start_at)
-    if bounds.end_at is not None:
-        wire["end_at"] = to_wire(bounds.end_at)
-    if bounds.max_firings is not None:
-        wire["max_firings"] = bounds.max_firings
-    if bounds.jitter_seconds:
-        wire["jitter_seconds"] = bounds.jitter_seconds
-    if bounds.exclude:
-        wire["exclude"] = list(bounds.exclude)
-    return wire
 
 
 def _read(reader: Reader, now: datetime | None, previous: Schedule | None) -> Schedule | None:
@@ -171,8 +145,9 @@ def _read_cron(reader: Reader, bounds: _BoundsRead) -> CronSchedule | None:
     try:
         fields = parse_cron(text)
     except CronRefusedError as refused:
+        meant = alternative(text)
         for problem in refused.problems:
-            reader.fault("cron", problem.rule, refused.suggestion)
+            reader.fault("cron", problem.rule, meant)
         return None
     if fields.wild and dst not in (None, DstPolicy()):
         rule = (
@@ -265,3 +240,17 @@ def _check_fires(reader: Reader, schedule: Schedule, now: datetime) -> None:
         return
     rule = "never fires: nothing is due between now (or start_at) and end_at"
     reader.faults.append(Fault(field=reader.path, value=schedule_to_wire(schedule), rule=rule))
+
+
+def _check_calendars(
+    reader: Reader, schedule: Schedule, now: datetime, calendars: Mapping[str, Calendar] | None
+) -> None:
+    """A fault per unknown calendar, or one if the calendars leave nothing to run."""
+    if calendars is None or reader.faults:
+        return
+    for name in schedule.exclude:
+        if name not in calendars:
+            near = difflib.get_close_matches(name, list(calendars)[:1000], n=1)
+            reader.fault("exclude", f"names the calendar {name}, which the team does not have", *near)
+    if not reader.faults and not ever_runs(schedule, now, calendars):
+        reader.fault("exclude", "never fires: the calendars exclude every occurrence")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -30,9 +29,8 @@ class Problem(ValueError):  # noqa: N818 - several are collected into one error
 
 
 class CronRefusedError(ValueError):
-    """An expression was refused: every problem found, and what was probably meant, if that can be told."""
+    """An expression was refused: `problems` holds every one found."""
 
-    def __init__(self, problems: Iterable[Problem], suggestion: str | None) -> None:
-        self.problems = tuple(problems)
-        self.suggestion = suggestion
+    def __init__(self, *problems: Problem) -> None:
+        self.problems = problems
         super().__init__("; ".join(map(str, self.problems)))

@@ -10,14 +10,17 @@ import zoneinfo
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from importlib import import_module, resources
+from importlib import resources
 from itertools import pairwise
 from zoneinfo import ZoneInfo
+
+import tzdata
 
 _DAY = timedelta(days=1)
 _SECOND = timedelta(seconds=1)
 _NONE = timedelta(0)
 _MARGIN = 2 * _DAY  # no change of an offset moves a clock by more than a day
+_FIXED = frozenset({"UTC", "UCT", "Universal", "Zulu", "GMT", "GMT0", "GMT+0", "GMT-0", "Greenwich"})
 _NOT_ZONES = frozenset({"Factory", "localtime"})
 
 
@@ -29,7 +32,7 @@ def use_bundled_tzdata() -> None:
 
 def tzdata_version() -> str:
     """The release of the bundled database, e.g. ``2026f``."""
-    return str(import_module("tzdata").IANA_VERSION)
+    return tzdata.IANA_VERSION
 
 
 @cache
@@ -37,6 +40,11 @@ def zone_names() -> frozenset[str]:
     """Every zone that a schedule may name."""
     listing = resources.files("tzdata").joinpath("zones").read_text(encoding="ascii")
     return frozenset(listing.split()) - _NOT_ZONES
+
+
+def changes_clock(zone: str) -> bool:
+    """False for the zones of a fixed offset by definition. The rules of any other may change with the next release."""
+    return zone not in _FIXED and not zone.startswith("Etc/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
