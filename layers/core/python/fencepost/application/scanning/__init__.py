@@ -1,0 +1,1 @@
+"""From timers to executions in queues: tick, scan, claim, enqueue, watermark, second net."""

@@ -1,0 +1,99 @@
+"""Sets a timer aside that nobody can understand, so that it holds up neither the watermark nor its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application import keys
+from fencepost.application.codec import encode_timer
+from fencepost.application.scanning.plan import quarantined
+from fencepost.application.scanning.report import ScanReport
+from fencepost.application.store import (
+    Delete,
+    Item,
+    Key,
+    Present,
+    Store,
+    StoreError,
+    Table,
+    Update,
+    equals,
+    every,
+)
+from fencepost.domain.identity import UID_PATTERN
+from fencepost.domain.instants import to_ms
+from fencepost.domain.model import Timer
+from fencepost.domain.states import JobState
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """What was set aside, and the job (if known) that now stands in ERROR."""
+
+    uid: str | None
+    team: str | None
+    job: str | None
+    why: str
+    at: datetime
+
+
+def nobody(event: SetAside) -> None:
+    """Tells nobody: the metric alone speaks."""
+    del event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantine:
+    """Protocol C3: move the timer with its reason in one transaction, fail its job, tell somebody."""
+
+    store: Store
+    tell: Callable[[SetAside], None] = nobody
+
+    def put(self, timer: Timer, why: str, now: datetime, report: ScanReport) -> None:
+        """Sets a decoded timer aside."""
+        self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, report)
+        self._fail_job(timer.uid, timer.generation, why, now)
+
+    def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> None:
+        """Sets an undecodable item aside; its key may still name the job."""
+        key = Key(Table.TIMERS, str(item["pk"]), str(item["sk"]))
+        self._move(key, dict(item), shard, why, report)
+        uid, generation = _named_job(key.sk)
+        if uid is not None:
+            self._fail_job(uid, generation, why, now)
+
+    def _move(self, key: Key, item: dict[str, object], shard: int, why: str, report: ScanReport) -> None:
+        aside = quarantined(key, item, why, shard)
+        try:
+            self.store.transact([aside, Delete(key=key, condition=Present())])
+        except StoreError:
+            report.left += 1
+            return
+        report.quarantined += 1
+
+    def _fail_job(self, uid: str, generation: int | None, why: str, now: datetime) -> None:
+        """The job of that generation becomes ERROR; resume plants anew. Losing is fine: it has moved on."""
+        known = () if generation is None else (equals("gen", generation),)
+        update = Update(
+            key=keys.job(uid),
+            set={"state": JobState.ERROR.value, "why": why[:200], "updated": to_ms(now)},
+            add={"rev": 1},
+            condition=every(Present(), equals("state", JobState.ACTIVE.value), *known),
+        )
+        try:
+            self.store.write(update)
+            job = self.store.get(keys.job(uid)) or {}
+        except StoreError:
+            job = {}
+        team, name = job.get("team"), job.get("name")
+        self.tell(SetAside(uid=uid, team=team, job=name, why=why, at=now))
+
+
+def _named_job(sk: str) -> tuple[str | None, int | None]:
+    parts = sk.split("#")
+    if len(parts) < 3 or not UID_PATTERN.match(parts[2][:20]):
+        return None, None
+    generation = int(parts[3]) if len(parts) > 3 and parts[3].isdigit() and parts[1] == "F" else None
+    return parts[2][:20], generation
