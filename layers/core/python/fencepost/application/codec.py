@@ -132,46 +132,55 @@ def decode_attempt(raw: Mapping[str, Any]) -> Attempt:
 def encode_execution(record: Execution) -> dict[str, Any]:
     """The stored form. TTL (`expires`) is epoch seconds, as DynamoDB wants it."""
     expires = record.expires_at
-    return compact(
-        {
-            "v": VERSION,
-            "team": record.team,
-            "job": record.job,
-            "state": record.state.value,
-            "origin": record.origin.value,
-            "tier": record.tier.value,
-            "due": to_ms(record.due),
-            "gen": record.generation,
-            "planted": record.planted_generation,
-            "reason": record.reason and record.reason.value,
-            "note": record.note,
-            "until": ms(record.until),
-            "after": ms(record.not_before),
-            "ordinal": record.ordinal,
-            "tz": record.tzdata or None,
-            "claim": record.claim_id or None,
-            "claimed": to_ms(record.claimed_at),
-            "fence": record.fence,
-            "lease": ms(record.lease_until),
-            "run_until": ms(record.run_until),
-            "attempt": record.attempt,
-            "attempts": [encode_attempt(attempt) for attempt in record.attempts] or None,
-            "dropped": record.attempts_dropped or None,
-            "started": ms(record.started_at),
-            "ended": ms(record.ended_at),
-            "retry": ms(record.retry_at),
-            "detail": record.detail,
-            "slot": record.slot,
-            "lane": record.lane,
-            "watch": record.watch,
-            "losses": record.losses or None,
-            "replants": record.replants or None,
-            "told": record.told or None,
-            "overlap": None if record.overlap is Overlap.ALLOW else record.overlap.value,
-            "actor": record.actor,
-            "expires": None if expires is None else to_ms(expires) // 1000,
-        }
-    )
+    identity = {
+        "v": VERSION,
+        "team": record.team,
+        "job": record.job,
+        "state": record.state.value,
+        "origin": record.origin.value,
+        "tier": record.tier.value,
+        "due": to_ms(record.due),
+        "gen": record.generation,
+        "planted": record.planted_generation,
+        "claimed": to_ms(record.claimed_at),
+        "reason": record.reason and record.reason.value,
+        "note": record.note,
+        "overlap": None if record.overlap is Overlap.ALLOW else record.overlap.value,
+        "actor": record.actor,
+        "expires": None if expires is None else to_ms(expires) // 1000,
+    }
+    return compact(identity | _encode_plan(record) | _encode_lease(record))
+
+
+def _encode_plan(record: Execution) -> dict[str, Any]:
+    return {
+        "until": ms(record.until),
+        "after": ms(record.not_before),
+        "ordinal": record.ordinal,
+        "tz": record.tzdata or None,
+        "claim": record.claim_id or None,
+        "replants": record.replants or None,
+        "told": record.told or None,
+    }
+
+
+def _encode_lease(record: Execution) -> dict[str, Any]:
+    return {
+        "fence": record.fence,
+        "lease": ms(record.lease_until),
+        "run_until": ms(record.run_until),
+        "attempt": record.attempt,
+        "attempts": [encode_attempt(attempt) for attempt in record.attempts] or None,
+        "dropped": record.attempts_dropped or None,
+        "started": ms(record.started_at),
+        "ended": ms(record.ended_at),
+        "retry": ms(record.retry_at),
+        "detail": record.detail,
+        "slot": record.slot,
+        "lane": record.lane,
+        "watch": record.watch,
+        "losses": record.losses or None,
+    }
 
 
 def decode_execution(item: Item) -> Execution:
