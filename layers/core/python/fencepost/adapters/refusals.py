@@ -58,19 +58,21 @@ def kind(value: Value) -> str:
             raise InvalidWriteError(f"a value of type {type(value).__name__} cannot be stored")
 
 
-def check_action(action: Action) -> None:
-    """Refuses what no item could make right; whether the written item is too large is `check_item`'s business."""
+def check_action(action: Action) -> int:
+    """Refuses what no stored item could make right; returns the bytes that the action brings along."""
     check_key(action.key)
+    own = item_size({"pk": action.key.pk, "sk": action.key.sk})
     if action.condition is not None:
         _check_condition(action.condition)
     match action:
         case Put():
             _check_names(action.item)
-            check_item(dict(action.item) | {"pk": action.key.pk, "sk": action.key.sk})
+            return _checked_size(own + item_size(action.item))
         case Update():
             _check_update(action)
+            return _checked_size(own + item_size(action.set))
         case Delete() | Check():
-            pass
+            return own
         case _:
             assert_never(action)
 
@@ -92,18 +94,20 @@ def check_transaction(actions: Sequence[Action], token: str | None) -> None:
         raise InvalidWriteError("a transaction names one item twice")
     if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
         raise InvalidWriteError(f"token has {len(token)} characters; it must have 1..{TOKEN_CHARACTERS}")
-    for action in actions:
-        check_action(action)
-    size = sum(_action_size(action) for action in actions)
+    size = sum(check_action(action) for action in actions)
     if size > TRANSACTION_BYTES:
         raise InvalidWriteError(f"a transaction of {size} bytes; it may have {TRANSACTION_BYTES}")
 
 
 def check_item(item: Item) -> None:
     """Refuses an item above 400 KB, by the documented rules of size."""
-    size = item_size(item)
+    _checked_size(item_size(item))
+
+
+def _checked_size(size: int) -> int:
     if size > ITEM_BYTES:
         raise InvalidWriteError(f"an item of {size} bytes; it may have {ITEM_BYTES}")
+    return size
 
 
 def item_size(item: Item) -> int:
@@ -144,7 +148,12 @@ def _check_depth(depth: int) -> None:
 def _utf8(text: str) -> int:
     if not isinstance(text, str):
         raise InvalidWriteError(f"a name or key of type {type(text).__name__}; it must be text")
-    return len(text) if text.isascii() else len(text.encode())
+    if text.isascii():
+        return len(text)
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:  # half a surrogate pair, as JSON may carry it
+        raise InvalidWriteError("text that no UTF-8 can hold") from error
 
 
 def _check_names(names: Mapping[str, Value] | Sequence[str]) -> None:
@@ -165,7 +174,6 @@ def _check_update(update: Update) -> None:
     for name, increment in update.add.items():
         if kind(increment) != "N":
             raise InvalidWriteError(f"add to {name}: the increment is no whole number")
-    check_item(update.set)
 
 
 def _check_condition(condition: Condition) -> None:
@@ -185,14 +193,3 @@ def _check_condition(condition: Condition) -> None:
                 _check_condition(each)
         case _:
             assert_never(condition)
-
-
-def _action_size(action: Action) -> int:
-    own = item_size({"pk": action.key.pk, "sk": action.key.sk})
-    match action:
-        case Put():
-            return own + item_size(action.item)
-        case Update():
-            return own + item_size(action.set)
-        case _:
-            return own

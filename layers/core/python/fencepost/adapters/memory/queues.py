@@ -75,14 +75,12 @@ class MemoryQueues:
 
     def receive(self, queue: QueueName, limit: int, wait: timedelta) -> Sequence[Received]:
         """See `QueueConsumer.receive`."""
-        deadline = self._clock.now() + wait
-        while True:
-            now = self._clock.now()
-            with self._lock:
-                received = self._take(queue, min(limit, BATCH_ENTRIES), now)
-            if received or now >= deadline:
+        for _ in range(wait // _POLL):
+            received = self._take(queue, min(limit, BATCH_ENTRIES))
+            if received:
                 return received
-            self._clock.sleep(min(_POLL, deadline - now))
+            self._clock.sleep(_POLL)
+        return self._take(queue, min(limit, BATCH_ENTRIES))
 
     def delete(self, messages: Sequence[Received]) -> None:
         """See `QueueConsumer.delete`; a void receipt deletes nothing."""
@@ -127,18 +125,26 @@ class MemoryQueues:
         self._place(message.queue, kept, now + timedelta(seconds=message.delay))
         return True
 
-    def _take(self, queue: QueueName, limit: int, now: datetime) -> list[Received]:
-        settings = self._settings[queue]
+    def _take(self, queue: QueueName, limit: int) -> list[Received]:
+        now = self._clock.now()
         received: list[Received] = []
-        while len(received) < limit and (head := self._head(queue)) is not None and head <= now:
-            message = self._messages[queue][heapq.heappop(self._orders[queue])[2]]
-            if now - message.sent_at >= settings.retention:
-                del self._messages[queue][message.id]
-            elif settings.dead is not None and message.receives >= (settings.max_receives or 0):
-                self._bury(queue, settings.dead, message, now)
-            else:
-                received.append(self._hand_out(queue, message, now + settings.visibility))
+        with self._lock:
+            while len(received) < limit and (head := self._head(queue)) is not None and head <= now:
+                message = self._messages[queue][heapq.heappop(self._orders[queue])[2]]
+                given = self._judge(queue, message, now)
+                received += [] if given is None else [given]
         return received
+
+    def _judge(self, queue: QueueName, message: _Message, now: datetime) -> Received | None:
+        """Hands one visible message out, unless it is too old (it goes) or was received too often (it moves)."""
+        settings = self._settings[queue]
+        if now - message.sent_at >= settings.retention:
+            del self._messages[queue][message.id]
+            return None
+        if settings.dead is not None and message.receives >= (settings.max_receives or 0):
+            self._bury(queue, settings.dead, message, now)
+            return None
+        return self._hand_out(queue, message, now + settings.visibility)
 
     def _head(self, queue: QueueName) -> datetime | None:
         """When the queue's first message surfaces; places that messages have left are cleared on the way."""

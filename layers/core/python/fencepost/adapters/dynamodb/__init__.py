@@ -1,0 +1,1 @@
+"""The store in DynamoDB. `schema` is pure data; `store` and `setup` talk to the service."""
