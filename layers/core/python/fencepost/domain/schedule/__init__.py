@@ -33,6 +33,7 @@ from fencepost.domain.schedule.occurrences import (
 )
 from fencepost.domain.schedule.parsing import decode_schedule, parse_schedule
 from fencepost.domain.schedule.preview import Moved, PreviewedOccurrence, preview
+from fencepost.domain.schedule.refresh import next_after_refresh, offset_at
 from fencepost.domain.schedule.wire import schedule_to_wire
 from fencepost.domain.schedule.zones import tzdata_version, use_bundled_tzdata
 
@@ -56,8 +57,10 @@ __all__ = [
     "ever_runs",
     "is_excluded",
     "latest_occurrence",
+    "next_after_refresh",
     "next_occurrence",
     "occurrences",
+    "offset_at",
     "parse_calendar",
     "parse_crontab",
     "parse_schedule",

@@ -16,7 +16,7 @@ MAX_LINES = 10_000
 MAX_LINE = 4_096
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)", re.ASCII)
-_ENTRY = re.compile(r"(@\w+|\S+(?:[ \t]+\S+){4})[ \t]+(.*)", re.ASCII)
+_ENTRY = re.compile(r"(@every[ \t]+\S+|@\w+|\S+(?:[ \t]+\S+){4})[ \t]+(.*)", re.ASCII | re.IGNORECASE)
 _REBOOT = "@reboot asks for the start of one machine, and nothing here belongs to one"
 
 

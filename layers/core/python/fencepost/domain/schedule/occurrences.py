@@ -10,15 +10,16 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from fencepost.domain.identity import hashed
-from fencepost.domain.instants import EPOCH, aware, to_ms
+from fencepost.domain.instants import aware, to_ms
 from fencepost.domain.schedule.model import CronSchedule, IntervalSchedule, OneOffSchedule, Schedule
 from fencepost.domain.schedule.zoned import next_run
 
 _TICK = timedelta(microseconds=1)
 _MINUTE = timedelta(minutes=1)
 _MS = timedelta(milliseconds=1)
-# How far back the search for the latest run looks at once; each step is 16 times the one before, up to 60 years.
-_REACHES = tuple(_MINUTE * 16**power for power in range(7))
+# How far back the search for the latest run looks at once: ever farther, at last beyond the longest wait of any
+# expression (40 years).
+_REACHES = (*(_MINUTE * 16**power for power in range(7)), timedelta(days=60 * 366))
 
 
 def next_occurrence(schedule: Schedule, after: datetime) -> datetime | None:
@@ -108,11 +109,10 @@ def _latest(schedule: Schedule, end: datetime, begin: datetime) -> datetime | No
 
 def _latest_run(schedule: CronSchedule, end: datetime, begin: datetime) -> datetime | None:
     """Looks back in growing steps for a stretch that holds a run, then halves what is left after that run."""
-    found = None
     for reach in _REACHES:
-        start = max(end - reach, begin - _TICK) if end - EPOCH > reach else begin - _TICK
-        found = next_run(schedule.fields, schedule.timezone, schedule.policy, start)
-        if found is not None and found <= end:
+        start = max(end - reach, begin - _TICK)
+        found = _run_until(schedule, start, end)
+        if found is not None:
             return _last_of(schedule, found, end)
         if start < begin:
             break
@@ -120,15 +120,20 @@ def _latest_run(schedule: CronSchedule, end: datetime, begin: datetime) -> datet
 
 
 def _last_of(schedule: CronSchedule, found: datetime, end: datetime) -> datetime:
-    """The last run up to `end`, given one of them."""
-    while end - found >= _MINUTE:
-        middle = found + (end - found) // 2
-        later = next_run(schedule.fields, schedule.timezone, schedule.policy, middle)
-        if later is not None and later <= end:
-            found = later
-        else:
-            end = middle
-    return found
+    """The last run up to `end`, given one of them: one step on, then half of what is left, until no step is left."""
+    while True:
+        later = _run_until(schedule, found, end)
+        if later is None:
+            return found
+        middle = later + (end - later) // 2
+        beyond = _run_until(schedule, middle, end)
+        found, end = (later, middle) if beyond is None else (beyond, end)
+
+
+def _run_until(schedule: CronSchedule, after: datetime, end: datetime) -> datetime | None:
+    """The next run, if it is not later than `end`."""
+    found = next_run(schedule.fields, schedule.timezone, schedule.policy, after)
+    return found if found is not None and found <= end else None
 
 
 def _count_steps(schedule: IntervalSchedule, first: datetime, last: datetime) -> int:
