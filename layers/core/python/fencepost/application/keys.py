@@ -149,3 +149,8 @@ def circuit(host: str) -> Key:
 def idempotency(team_name: str, key: str) -> Key:
     """The first answer to a request key of a team."""
     return Key(Table.CONTROL, f"I#{team_name}", key)
+
+
+def usage(team_name: str) -> Key:
+    """How much of its limits a team uses, nearly."""
+    return Key(Table.CONTROL, f"U#{team_name}", "U")

@@ -58,7 +58,7 @@ def watch_timer(record: Execution, at: datetime, *, now: datetime, limits: Limit
     return _of_execution(record, TimerKind.WATCH, record.fence, at, now, limits)
 
 
-def _of_execution(  # noqa: PLR0913, PLR0917 - one private seam below two public ones
+def _of_execution(
     record: Execution, kind: TimerKind, sequence: int, at: datetime, now: datetime, limits: Limits
 ) -> Timer:
     return Timer(

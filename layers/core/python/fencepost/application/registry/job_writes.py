@@ -1,0 +1,111 @@
+"""A change of a job as one transaction: name, job, detail, audit entry, ended generation, range record, timer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application import keys
+from fencepost.application.codec import VERSION, encode_execution
+from fencepost.application.codec_job import encode_detail, encode_ended_generation, encode_job
+from fencepost.application.planting import plant
+from fencepost.application.registry.documents import audited_job
+from fencepost.application.registry.job_changes import Change
+from fencepost.application.registry.revisions import Entry, encode_entry
+from fencepost.application.store import Absent, Action, Delete, Put, Update, equals, every
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Caller, Job
+from fencepost.domain.states import JobState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """Who writes, when, and what they say about it."""
+
+    caller: Caller
+    now: datetime
+    note: str | None = None
+
+
+def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
+    """All of the change or nothing of it; lost if the job is no longer what was read."""
+    return (
+        *_name(change),
+        _job(change),
+        Put(
+            key=keys.job_revision(change.job.uid, change.job.revision),
+            item=encode_entry(_entry(change, stamp)),
+        ),
+        *_detail(change),
+        *_history(change),
+        *(() if change.timer is None else plant(change.timer, stamp.now, limits).actions),
+    )
+
+
+def _name(change: Change) -> tuple[Action, ...]:
+    key = keys.name_claim(change.job.team, change.job.name)
+    if change.before is None:
+        return (Put(key=key, item={"v": VERSION, "uid": change.job.uid}, condition=Absent()),)
+    if change.job.state is JobState.DELETED:
+        return (Delete(key=key, condition=equals("uid", change.job.uid)),)
+    return ()
+
+
+def _job(change: Change) -> Action:
+    key = keys.job(change.job.uid)
+    if change.before is None:
+        return Put(key=key, item=encode_job(change.job), condition=Absent())
+    return job_update(change.before.job, change.job)
+
+
+def job_update(before: Job, after: Job) -> Update:
+    """Writes what differs, if nobody else has written meanwhile.
+
+    A claim may set `exhausted` without a new revision; a new generation therefore says it either way.
+    """
+    old, new = encode_job(before), encode_job(after)
+    gone = {name for name in old if name not in new}
+    if after.generation != before.generation and not after.exhausted:
+        gone.add("exhausted")
+    unchanged = every(
+        equals("rev", before.revision), equals("gen", before.generation), equals("state", before.state.value)
+    )
+    return Update(
+        key=keys.job(before.uid),
+        set={name: value for name, value in new.items() if old.get(name) != value},
+        remove=tuple(sorted(gone)),
+        condition=unchanged,
+    )
+
+
+def _detail(change: Change) -> tuple[Action, ...]:
+    if change.before is not None and change.before.detail.digest == change.detail.digest:
+        return ()
+    return (Put(key=keys.detail(change.job.uid, change.detail.digest), item=encode_detail(change.detail)),)
+
+
+def _history(change: Change) -> tuple[Action, ...]:
+    found: list[Action] = []
+    if change.ended is not None:
+        key = keys.ended_generation(change.ended.uid, change.ended.generation)
+        found.append(Put(key=key, item=encode_ended_generation(change.ended)))
+    if change.skipped is not None:
+        found.append(Put(key=keys.execution(change.skipped.id), item=encode_execution(change.skipped)))
+    return tuple(found)
+
+
+def _entry(change: Change, stamp: Stamp) -> Entry:
+    before: Mapping[str, object] | None = None
+    if change.before is not None:
+        before = audited_job(change.before.job, change.before.detail)
+    return Entry(
+        revision=change.job.revision,
+        what=change.what,
+        actor=stamp.caller.principal,
+        source=stamp.caller.source,
+        at=stamp.now,
+        note=stamp.note,
+        before=before,
+        after=audited_job(change.job, change.detail),
+    )

@@ -1,0 +1,100 @@
+"""Declaring jobs: a PUT that says all of it, a PATCH that says what changes. Both are one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from fencepost.application.registry.commit import Done, commit
+from fencepost.application.registry.drafts import JobDraft, specify
+from fencepost.application.registry.job_changes import Change, Current, Moment, created, edited
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.registry.reading import find_current, find_team
+from fencepost.application.registry.results import Conflict, Missing, Refusal
+from fencepost.application.registry.usage import count_job, job_limit
+from fencepost.domain.model import Caller, Team
+
+Draw: TypeAlias = Callable[[Current | None], JobDraft]
+"""Makes the draft out of the job so far: a PUT ignores it, a PATCH changes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """Who wants to change which job. `expected` is the revision that the caller saw; None where it does not care.
+
+    `absent`: only if the name is free; `present`: only if it is taken. `dry_run`: decide and answer, write nothing.
+    """
+
+    caller: Caller
+    team: str
+    name: str
+    expected: int | None = None
+    absent: bool = False
+    present: bool = False
+    note: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """The job is already what it was declared to be: no revision, no entry."""
+
+    current: Current
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Would:
+    """What a dry run found would change."""
+
+    change: Change
+
+
+Declared: TypeAlias = Done | Would | Unchanged | Refusal
+
+
+def declare(ports: RegistryPorts, request: JobRequest, draw: Draw) -> Declared:
+    """Creates the job or changes it to what `draw` makes of it. Raises Faults for a faulty declaration."""
+
+    def plan(now: datetime) -> Change | Would | Unchanged | Refusal:
+        team = find_team(ports.store, request.team)
+        if team is None:
+            return Missing("team", request.team)
+        current = find_current(ports.store, request.team, request.name)
+        if request.present and current is None:
+            return Missing("job", request.name)
+        lost = mismatch(request, current)
+        if lost is not None:
+            return lost
+        change = _change(ports, request, team, current, draw, now)
+        if request.dry_run and isinstance(change, Change):
+            return Would(change=change)
+        return change
+
+    outcome: Declared = commit(ports, request.caller, request.note, plan)
+    if isinstance(outcome, Done) and outcome.change.before is None:
+        count_job(ports.store, request.team, 1)
+    return outcome
+
+
+def mismatch(request: JobRequest, current: Current | None) -> Conflict | None:
+    """Whether the job is another than the caller saw."""
+    revision = None if current is None else current.job.revision
+    if request.absent and revision is not None:
+        return Conflict(revision=revision, expected=0)
+    if request.expected is not None and request.expected != revision:
+        return Conflict(revision=revision, expected=request.expected)
+    return None
+
+
+def _change(
+    ports: RegistryPorts, request: JobRequest, team: Team, current: Current | None, draw: Draw, now: datetime
+) -> Change | Unchanged | Refusal:
+    previous = None if current is None else current.job.schedule
+    spec = specify(draw(current), now=now, previous=previous, team=team, egress=ports.egress)
+    at = Moment(now=now, limits=ports.limits, retention=team.retention)
+    if current is not None:
+        return edited(current, spec, at) or Unchanged(current=current)
+    over = job_limit(ports.store, team)
+    return over or created(team.name, request.name, ports.entropy.token(), spec, at)

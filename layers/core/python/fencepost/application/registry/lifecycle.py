@@ -1,0 +1,115 @@
+"""Pause, resume and delete: from every state that knows the move, exhausted or not (protocol B8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application.registry.commit import Done, commit
+from fencepost.application.registry.job_changes import (
+    Change,
+    Current,
+    Moment,
+    Pause,
+    deleted,
+    paused,
+    resumed,
+)
+from fencepost.application.registry.jobs import JobRequest, Would, mismatch
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.registry.reading import find_current, find_team, newest_occurrence, schedule_of
+from fencepost.application.registry.results import Missing, NotAllowed, Refusal
+from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted
+from fencepost.application.registry.usage import count_job
+from fencepost.application.store import Store
+from fencepost.domain.model import Execution, Job, Team
+from fencepost.domain.states import ExecutionState, JobState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """The write that was done, and the executions that it cancelled at once; the others are cancelled when their
+    turn comes, since delivery asks the job before it starts anything.
+    """
+
+    done: Done
+    cancelled: tuple[Execution, ...] = ()
+
+
+def pause(
+    ports: RegistryPorts, request: JobRequest, *, until: datetime | None = None, cancel_started: bool = False
+) -> Swept | Would | Refusal:
+    """Nothing of this job's schedule starts any more. `cancel_started` ends those between two attempts as well."""
+    asked = Pause(by=request.caller.principal, note=request.note, until=until)
+    outcome = _move(ports, request, lambda current, at: paused(current, asked, at))
+    if not isinstance(outcome, Done):
+        return outcome
+    team = find_team(ports.store, request.team)
+    return Swept(
+        done=outcome,
+        cancelled=cancel_unstarted(ports, outcome.change.job, team, started=cancel_started),
+    )
+
+
+def resume(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal:
+    """The job fires again from its next occurrence on, out of a pause or an error."""
+    outcome = _move(ports, request, resumed)
+    return Swept(done=outcome) if isinstance(outcome, Done) else outcome
+
+
+def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal:
+    """The name is free at once; what runs may end, all else is cancelled. A later job of that name is another job."""
+    outcome = _move(ports, request, deleted)
+    if not isinstance(outcome, Done):
+        return outcome
+    count_job(ports.store, request.team, -1)
+    team = find_team(ports.store, request.team)
+    return Swept(done=outcome, cancelled=cancel_deleted(ports, outcome.change.job, team))
+
+
+def _move(
+    ports: RegistryPorts, request: JobRequest, step: Callable[[Current, Moment], Change | None]
+) -> Done | Would | Refusal:
+    def plan(now: datetime) -> Change | Would | Refusal:
+        team = find_team(ports.store, request.team)
+        current = find_current(ports.store, request.team, request.name)
+        if team is None or current is None:
+            return Missing("team", request.team) if team is None else Missing("job", request.name)
+        lost = mismatch(request, current)
+        if lost is not None:
+            return lost
+        change = step(current, _moment(ports, team, current.job, now))
+        if change is None:
+            return NotAllowed(f"a job that is {current.job.state} does not know this move")
+        return Would(change=change) if request.dry_run else change
+
+    return commit(ports, request.caller, request.note, plan)
+
+
+def _moment(ports: RegistryPorts, team: Team, job: Job, now: datetime) -> Moment:
+    """The count of firings goes on where it stood; out of an error, so does the explanation of what fell due."""
+    newest = None
+    if job.schedule.max_firings is not None or job.state is JobState.ERROR:
+        newest = newest_occurrence(ports.store, job.uid)
+    return Moment(
+        now=now,
+        limits=ports.limits,
+        retention=team.retention,
+        ordinal=next_ordinal(ports.store, job, newest),
+        unexplained_since=_explained_until(job, newest) if job.state is JobState.ERROR else None,
+    )
+
+
+def next_ordinal(store: Store, job: Job, newest: Execution | None) -> int:
+    """Which firing of its schedule comes next; a schedule that was declared anew counts from 1."""
+    if newest is None or schedule_of(store, job, newest.generation) != job.schedule:
+        return 1
+    return newest.ordinal + (newest.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
+
+
+def _explained_until(job: Job, newest: Execution | None) -> datetime:
+    """The instant up to which the occurrences of the job's generation have their records."""
+    begun = job.ended_until or job.created_at
+    explained = None if newest is None else newest.until or newest.id.nominal
+    return begun if explained is None else max(begun, explained)

@@ -1,0 +1,106 @@
+"""A team's jobs by name, with filters: a page is bounded by what it looks at, not only by what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from fencepost.application import keys
+from fencepost.application.registry.reading import jobs_by_uid
+from fencepost.application.registry.views import Outlook, coming, shown_state
+from fencepost.application.store import Item, Query, Store
+from fencepost.domain.model import Job, Tier
+from fencepost.domain.states import JobState
+
+MAX_PAGE = 100
+LOOK = 1_000
+"""How many names one page looks at before it says that it stopped early."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What a listed job must be. `labels`: all of these; `next_before`: its next occurrence lies before that."""
+
+    prefix: str = ""
+    state: JobState | None = None
+    tier: Tier | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    next_after: datetime | None = None
+    next_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A job of a page, with what lies ahead of it."""
+
+    job: Job
+    outlook: Outlook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPage:
+    """`after` is the last name that was looked at, None at the end; `stopped_early`: the page was not filled."""
+
+    items: tuple[Listed, ...]
+    after: str | None
+    stopped_early: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Look:
+    """How far a page has come."""
+
+    found: list[Listed] = field(default_factory=list)
+    looked: int = 0
+
+
+def list_jobs(
+    store: Store, team: str, wanted: Filter, *, now: datetime, after: str | None = None, limit: int = MAX_PAGE
+) -> JobPage:
+    """The first `limit` (1..100) jobs whose names follow `after` and that are `wanted`."""
+    look = _Look()
+    for names in _names(store, team, wanted.prefix, after):
+        jobs = jobs_by_uid(store, [str(item["uid"]) for item in names])
+        for item in names:
+            look.looked += 1
+            job = jobs.get(str(item["uid"]))
+            listed = None if job is None else _listed(store, job, wanted, now)
+            if listed is not None:
+                look.found.append(listed)
+            if len(look.found) >= limit or look.looked >= LOOK:
+                early = len(look.found) < limit
+                return JobPage(items=tuple(look.found), after=str(item["sk"]), stopped_early=early)
+    return JobPage(items=tuple(look.found), after=None)
+
+
+def _names(store: Store, team: str, prefix: str, after: str | None) -> Iterator[list[Item]]:
+    """The name claims page by page; the one named `after` is left out."""
+    claim = keys.name_claim(team, "-")
+    first = max(prefix, after or "") or None
+    last = prefix + "~" if prefix else None
+    for page in store.pages(Query(table=claim.table, pk=claim.pk, first=first, last=last)):
+        yield [item for item in page if item["sk"] != after]
+
+
+def _listed(store: Store, job: Job, wanted: Filter, now: datetime) -> Listed | None:
+    if wanted.tier is not None and job.tier is not wanted.tier:
+        return None
+    if not set(wanted.labels) <= set(job.labels):
+        return None
+    state = shown_state(store, job)
+    if state is JobState.DELETED or (wanted.state is not None and state is not wanted.state):
+        return None
+    ahead = coming(store, job, now)
+    if not _in_window(ahead[0].at if ahead else None, wanted):
+        return None
+    return Listed(job=job, outlook=Outlook(state=state, next=ahead))
+
+
+def _in_window(first: datetime | None, wanted: Filter) -> bool:
+    if wanted.next_after is None and wanted.next_before is None:
+        return True
+    if first is None:
+        return False
+    later = wanted.next_after is None or first >= wanted.next_after
+    return later and (wanted.next_before is None or first < wanted.next_before)

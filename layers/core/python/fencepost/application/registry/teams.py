@@ -1,0 +1,157 @@
+"""Teams: declared by their owners, created and limited by the stage's administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import TypeAlias
+
+from fencepost.application import keys
+from fencepost.application.codec_job import encode_team
+from fencepost.application.registry.documents import team_declaration
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.registry.reading import find_team
+from fencepost.application.registry.results import Conflict, Missing, NotAllowed
+from fencepost.application.registry.revisions import Entry, encode_entry
+from fencepost.application.store import Absent, Cancelled, Put, equals
+from fencepost.domain.egress import EgressPolicy, check_allowed_hosts
+from fencepost.domain.faults import Fault, Faults
+from fencepost.domain.instants import floor_ms
+from fencepost.domain.model import Caller, NotifyTargets, Team
+from fencepost.domain.notification import parse_notify
+
+TRIES = 10
+ADMIN_FIELDS = ("max_concurrency", "tiers", "max_jobs")
+"""What bounds a team's share of the stage is not the team's own to say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamDraft:
+    """A declaration as it came in; `notify` is still raw, `faults` are those found already."""
+
+    team: Team
+    notify: object
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamRequest:
+    """Who wants to change which team. `expected` is the revision that the caller saw."""
+
+    caller: Caller
+    team: str
+    expected: int | None = None
+    absent: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamDone:
+    """The team as it is now; `created` and `changed` say what this call did to it."""
+
+    team: Team
+    created: bool = False
+    changed: bool = True
+
+
+DrawTeam: TypeAlias = Callable[[Team | None], TeamDraft]
+
+
+def declare_team(
+    ports: RegistryPorts, request: TeamRequest, draw: DrawTeam
+) -> TeamDone | Missing | Conflict | NotAllowed:
+    """Creates the team (administrators) or changes it (its owners; limits: administrators). Raises Faults."""
+    for _ in range(TRIES):
+        current = find_team(ports.store, request.team)
+        lost = _mismatch(request, current)
+        if lost is not None:
+            return lost
+        if current is None and not request.caller.admin:
+            return Missing("team", request.team)
+        wanted = _settled(draw(current), ports.egress)
+        refused = _beyond(request.caller, current, wanted)
+        if refused is not None:
+            return refused
+        done = _write(ports, request, current, wanted)
+        if done is not None:
+            return done
+        ports.clock.sleep(ports.entropy.fraction() * ports.limits.early_send)
+    return Conflict(revision=None)
+
+
+def _mismatch(request: TeamRequest, current: Team | None) -> Conflict | None:
+    revision = None if current is None else current.revision
+    if request.absent and revision is not None:
+        return Conflict(revision=revision, expected=0)
+    if request.expected is not None and request.expected != revision:
+        return Conflict(revision=revision, expected=request.expected)
+    return None
+
+
+def _settled(draft: TeamDraft, egress: EgressPolicy) -> Team:
+    faults = list(draft.faults)
+    faults.extend(check_allowed_hosts(draft.team.allowed_hosts or ()))
+    notify = NotifyTargets()
+    try:
+        notify = parse_notify(draft.notify, egress)
+    except Faults as refused:
+        faults.extend(refused.faults)
+    if faults:
+        raise Faults(tuple(dict.fromkeys(faults)))
+    return replace(draft.team, notify=notify)
+
+
+def _beyond(caller: Caller, current: Team | None, wanted: Team) -> NotAllowed | None:
+    if caller.admin or current is None:
+        return None
+    moved = [name for name in ADMIN_FIELDS if getattr(current, name) != getattr(wanted, name)]
+    return NotAllowed(f"only an administrator changes {', '.join(moved)}") if moved else None
+
+
+def _write(ports: RegistryPorts, request: TeamRequest, current: Team | None, wanted: Team) -> TeamDone | None:
+    """None when somebody else wrote meanwhile."""
+    now = floor_ms(ports.clock.now())
+    if current is None:
+        team = replace(wanted, name=request.team, revision=1, created_at=now)
+    else:
+        kept = {each.name: getattr(current, each.name) for each in fields(Team) if each.name not in DECLARED}
+        team = replace(wanted, **kept)
+        if team == current:
+            return TeamDone(team=current, changed=False)
+        team = replace(team, revision=current.revision + 1)
+    entry = Entry(
+        revision=team.revision,
+        what="create" if current is None else "edit",
+        actor=request.caller.principal,
+        source=request.caller.source,
+        at=now,
+        note=request.note,
+        before=None if current is None else team_declaration(current),
+        after=team_declaration(team),
+    )
+    condition = Absent() if current is None else equals("rev", current.revision)
+    outcome = ports.store.transact(
+        [
+            Put(key=keys.team(team.name), item=encode_team(team), condition=condition),
+            Put(key=keys.team_revision(team.name, team.revision), item=encode_entry(entry)),
+        ]
+    )
+    if isinstance(outcome, Cancelled):
+        return None
+    return TeamDone(team=team, created=current is None)
+
+
+DECLARED = frozenset(
+    {
+        "max_concurrency",
+        "notify",
+        "notify_on",
+        "tiers",
+        "principals",
+        "retention",
+        "max_jobs",
+        "allowed_hosts",
+        "delivery_role",
+    }
+)
+"""The fields that a declaration says; all others of a team are kept."""

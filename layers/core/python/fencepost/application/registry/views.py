@@ -1,0 +1,61 @@
+"""A job as it is shown: what is computed at read time and stored nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application.registry.lifecycle import next_ordinal
+from fencepost.application.registry.reading import newest_occurrence
+from fencepost.application.registry.sweep import newest
+from fencepost.application.store import Store
+from fencepost.domain.identity import ExecutionKind
+from fencepost.domain.model import Job
+from fencepost.domain.schedule.preview import PreviewedOccurrence, preview
+from fencepost.domain.states import FINAL, JobState
+
+NEXT_SHOWN = 5
+_LOOK = 25
+_RUNNABLE = (ExecutionKind.OCCURRENCE, ExecutionKind.RUN_NOW, ExecutionKind.BACKFILL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """The state as shown, and the next occurrences (none while the job does not fire)."""
+
+    state: JobState
+    next: tuple[PreviewedOccurrence, ...]
+
+
+def outlook(store: Store, job: Job, now: datetime) -> Outlook:
+    """What lies ahead of a job as of `now`."""
+    return Outlook(state=shown_state(store, job), next=coming(store, job, now))
+
+
+def shown_state(store: Store, job: Job) -> JobState:
+    """COMPLETED for an exhausted job whose last firing is over, as far as its newest records tell."""
+    if job.state is not JobState.ACTIVE or not job.exhausted:
+        return job.state
+    open_ones = (
+        record
+        for kind in _RUNNABLE
+        for record in newest(store, job.uid, kind, _LOOK)
+        if record.state not in FINAL
+    )
+    return JobState.ACTIVE if next(open_ones, None) is not None else JobState.COMPLETED
+
+
+def coming(store: Store, job: Job, now: datetime, count: int = NEXT_SHOWN) -> tuple[PreviewedOccurrence, ...]:
+    """The next occurrences of an active job, in UTC and on its own wall clock."""
+    if job.state is not JobState.ACTIVE or job.exhausted:
+        return ()
+    left = _left(store, job, count)
+    return preview(job.schedule, now, left, {}) if left else ()
+
+
+def _left(store: Store, job: Job, count: int) -> int:
+    """How many firings the schedule's own count still allows, at most `count`."""
+    most = job.schedule.max_firings
+    if most is None:
+        return count
+    return max(0, min(count, most - next_ordinal(store, job, newest_occurrence(store, job.uid)) + 1))
