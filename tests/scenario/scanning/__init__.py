@@ -1,0 +1,1 @@
+"""Stories of tick, scan and claim."""
