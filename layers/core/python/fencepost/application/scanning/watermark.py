@@ -1,4 +1,4 @@
-"""The minute up to which a shard is proven empty (protocol C1)."""
+"""The minute up to which a shard is proven empty (protocol C1). What is stored is the last such minute."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fencepost.application import keys
+from fencepost.application.planting import WATERMARK
 from fencepost.application.store import Absent, Compare, Lost, Put, Query, Store, StoreError, Table, Update
 from fencepost.domain.instants import MINUTE, floor_minute, from_ms, to_ms
 from fencepost.domain.limits import Limits
@@ -29,15 +30,14 @@ class Watermark:
         begin = floor_minute(now) - FIRST_LOOK
         item = self.store.get(keys.watermark(shard))
         if item is None:
-            first = Put(
-                key=keys.watermark(shard), item={"v": 1, "watermark": to_ms(begin)}, condition=Absent()
-            )
-            outcome = self.store.write(first)
+            proven = {"v": 1, WATERMARK: to_ms(begin - MINUTE)}
+            outcome = self.store.write(Put(key=keys.watermark(shard), item=proven, condition=Absent()))
             item = outcome.item if isinstance(outcome, Lost) else None
-        return begin if item is None else from_ms(item["watermark"])
+        return begin if item is None else from_ms(item[WATERMARK]) + MINUTE
 
     def prove(self, shard: int, low: datetime, now: datetime) -> datetime:
-        """Reads upwards from `low` while buckets are empty and their end lies `watermark_lag` past; returns how far."""
+        """Reads upwards from `low` while buckets are empty and their end lies `watermark_lag` past; returns
+        the first minute that is not proven empty."""
         minute = low
         try:
             for _ in range(PROOFS_PER_PASS):
@@ -57,11 +57,11 @@ class Watermark:
         return not any(page for page in self.store.pages(query))
 
     def _raise(self, shard: int, minute: datetime) -> None:
-        mark = to_ms(minute)
+        mark = to_ms(minute - MINUTE)
         self.store.write(
             Update(
                 key=keys.watermark(shard),
-                set={"watermark": mark},
-                condition=Compare("watermark", "<", mark),
+                set={WATERMARK: mark},
+                condition=Compare(WATERMARK, "<", mark),
             )
         )
