@@ -1,0 +1,1 @@
+"""The HTTP front door of one machine: verifies signatures, asks the callers' policies, and calls the API function."""

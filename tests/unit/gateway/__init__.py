@@ -1,0 +1,1 @@
+"""The front door of one machine: signatures, policies, events, sockets."""
