@@ -200,6 +200,15 @@ class Query:
     strong: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """Share `number` (from 0) of `of` shares of a table; together they are the whole table."""
+
+    table: Table
+    number: int = 0
+    of: int = 1
+
+
 class StoreError(Exception):
     """The store did not do what was asked.
 
@@ -238,6 +247,10 @@ class Store(Protocol):
 
     def pages(self, query: Query) -> Iterator[Sequence[Item]]:
         """The items of `query`, page by page, to the end. A page may be empty and not be the last."""
+
+    def scan(self, share: Share) -> Iterator[Sequence[Item]]:
+        """Every item of a table, or of one share of it, page by page, in no order. Its cost grows with the table: for
+        the daily second net, audits and recovery, never for a firing."""
 
     def write(self, write: Write) -> Won | Lost:
         """One conditional write."""

@@ -13,7 +13,18 @@ from fencepost.adapters.dynamodb.expressions import (
     update_expression,
 )
 from fencepost.adapters.dynamodb.schema import PARTITION_KEY, SORT_KEY
-from fencepost.application.store import Action, Check, Condition, Delete, Key, Put, Query, Table, Update
+from fencepost.application.store import (
+    Action,
+    Check,
+    Condition,
+    Delete,
+    Key,
+    Put,
+    Query,
+    Share,
+    Table,
+    Update,
+)
 
 Names = Mapping[Table, str]
 Parameters = dict[str, Any]
@@ -57,6 +68,18 @@ def query(query: Query, names: Names, *, limit: int | None, start: Mapping[str, 
         "ConsistentRead": query.strong,
         "ScanIndexForward": query.forward,
     }
+    if limit is not None:
+        parameters["Limit"] = limit
+    if start is not None:
+        parameters["ExclusiveStartKey"] = start
+    return parameters
+
+
+def scan(share: Share, names: Names, *, limit: int | None, start: Mapping[str, Any] | None) -> Parameters:
+    """Of Scan, for one page of a segment."""
+    parameters: Parameters = {"TableName": names[share.table], "ConsistentRead": True}
+    if share.of > 1:
+        parameters |= {"Segment": share.number, "TotalSegments": share.of}
     if limit is not None:
         parameters["Limit"] = limit
     if start is not None:

@@ -38,6 +38,7 @@ from fencepost.application.store import (
     OutcomeUnknownError,
     Put,
     Query,
+    Share,
     StoreBusyError,
     Table,
     Update,
@@ -105,6 +106,17 @@ class DynamoDbStore:
             page = [decode_item(item) for item in answer["Items"]]
             yield page
             left = None if left is None else left - len(page)
+            start = answer.get("LastEvaluatedKey")
+            if not start:
+                return
+
+    def scan(self, share: Share) -> Iterator[Sequence[Item]]:
+        """See `Store.scan`; a share is a segment of a parallel Scan."""
+        start: Mapping[str, Any] | None = None
+        while True:
+            parameters = requests.scan(share, self._names, limit=self._page_limit, start=start)
+            answer = self._read(partial(self._client.scan, **parameters))
+            yield [decode_item(item) for item in answer["Items"]]
             start = answer.get("LastEvaluatedKey")
             if not start:
                 return

@@ -21,10 +21,12 @@ from fencepost.application.store import (
     Key,
     Lost,
     Query,
+    Share,
     Table,
     Won,
     Write,
 )
+from fencepost.domain.identity import hashed
 
 TOKEN_LIFE = timedelta(minutes=10)
 
@@ -75,6 +77,14 @@ class MemoryStore:
                 return
             cursor = page[-1]["sk"]
             left = None if left is None else left - size
+
+    def scan(self, share: Share) -> Iterator[Sequence[Item]]:
+        """See `Store.scan`: a page is what a partition holds when its turn comes."""
+        with self._lock:
+            owned = [pk for table, pk in self._partitions if table is share.table]
+        for pk in sorted(owned):
+            if hashed(pk, share.of) == share.number:
+                yield from self.pages(Query(table=share.table, pk=pk))
 
     def write(self, write: Write) -> Won | Lost:
         """See `Store.write`."""

@@ -24,10 +24,12 @@ from fencepost.application.store import (
     Lost,
     OutcomeUnknownError,
     Query,
+    Share,
     StoreBusyError,
     Won,
     Write,
 )
+from fencepost.domain.identity import hashed
 
 TOKEN_LIFE = timedelta(minutes=10)
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -68,6 +70,14 @@ class SqliteStore:
                 return
             cursor = page[-1]["sk"]
             left = None if left is None else left - size
+
+    def scan(self, share: Share) -> Iterator[Sequence[Item]]:
+        """See `Store.scan`: a page is what a partition holds when its turn comes."""
+        with _translated():
+            owned = self._database.read(_PARTITIONS, (share.table,))
+        for (pk,) in owned:
+            if hashed(pk, share.of) == share.number:
+                yield from self.pages(Query(table=share.table, pk=pk))
 
     def write(self, write: Write) -> Won | Lost:
         """See `Store.write`."""
@@ -115,6 +125,7 @@ class SqliteStore:
         return (self._clock.now() - _EPOCH) // _MILLISECOND
 
 
+_PARTITIONS = "SELECT DISTINCT pk FROM items WHERE tbl = ? ORDER BY pk"
 _SELECT = "SELECT body FROM items WHERE tbl = ? AND pk = ? AND sk = ?"
 
 
