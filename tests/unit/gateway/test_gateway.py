@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from shutil import which
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from fencepost.local.gateway.signature import Verifier, sign
 from fencepost.runtime.clock import SystemClock
 
 REGION = "us-east-1"
-OWNER = {
+OWNER: dict[str, Any] = {
     "access_key_id": "AKIDOWNER",
     "secret_access_key": "owners-secret",
     "arn": session_arn("payments-owner", "laptop"),
@@ -36,7 +37,7 @@ class Api:
 
     def __init__(self):
         self.events = []
-        self.result = {"statusCode": 200, "headers": {"ETag": '"1"'}, "body": '{"ok":true}'}
+        self.result: Any = {"statusCode": 200, "headers": {"ETag": '"1"'}, "body": '{"ok":true}'}
 
     def __call__(self, event, _context):
         self.events.append(event)
