@@ -20,6 +20,7 @@ from fencepost.application.store import (
     Action,
     Cancelled,
     Cause,
+    Check,
     Committed,
     InvalidWriteError,
     OutcomeUnknownError,
@@ -52,7 +53,7 @@ def commit(ports: RegistryPorts, caller: Caller, note: str | None, plan: Plan[T]
     Conflict if others kept winning. Raises StoreBusyError where the store itself was the obstacle to the end.
     """
     deadline = ports.clock.now() + ports.limits.writer_gives_up
-    last: Cancelled | None = None
+    raced = False
     for tried in range(TRIES):
         now = floor_ms(ports.clock.now())
         if now >= deadline:
@@ -65,9 +66,11 @@ def commit(ports: RegistryPorts, caller: Caller, note: str | None, plan: Plan[T]
         if isinstance(outcome, Committed):
             _claim(ports, change)
             return Done(change=change, at=now)
-        last = _judged(outcome)
+        raced = _overtaken(batch, outcome)
         ports.clock.sleep(ports.entropy.fraction() * min(_STEP * 2**tried, _LONGEST_STEP))
-    return _given_up(last)
+    if raced:
+        return Conflict(revision=None)
+    raise StoreBusyError("the store did not take the write in time")
 
 
 def _transact(ports: RegistryPorts, batch: Sequence[Action]) -> Committed | Cancelled:
@@ -84,16 +87,12 @@ def _transact(ports: RegistryPorts, batch: Sequence[Action]) -> Committed | Canc
     raise AssertionError("the loop returns or raises")
 
 
-def _judged(outcome: Cancelled) -> Cancelled:
+def _overtaken(batch: Sequence[Action], outcome: Cancelled) -> bool:
+    """Whether another writer was first (not the proof pass, nor a throttle). Raises InvalidWriteError."""
     if any(reason.cause is Cause.INVALID for reason in outcome.reasons):
         raise InvalidWriteError(f"the store refuses the write of a job: {outcome.reasons}")
-    return outcome
-
-
-def _given_up(last: Cancelled | None) -> Conflict:
-    if last is None or last.transient:
-        raise StoreBusyError("the store did not take the write in time")
-    return Conflict(revision=None)
+    failed = zip(batch, outcome.reasons, strict=False)
+    return any(r.cause is Cause.CONDITION and not isinstance(action, Check) for action, r in failed)
 
 
 def _claim(ports: RegistryPorts, change: Change) -> None:

@@ -1,0 +1,1 @@
+"""What owners do to their jobs, told on a store in memory."""
