@@ -65,24 +65,24 @@ class Scan:
             if pace.over:
                 report.finished = False
                 break
-            self._bucket(bucket, pace, report)
+            self.bucket(bucket, pace, report)
         report.watermark = self.watermark.prove(request.shard, low, self.clock.now())
         self._release(request.shard, owner)
         return report
 
-    def _bucket(self, bucket: Bucket, pace: Pace, report: ScanReport) -> None:
+    def bucket(self, bucket: Bucket, pace: Pace | None, report: ScanReport) -> None:
         """Every page of one bucket, to the end; a page that fails leaves its timers for the next pass."""
         query = Query(table=Table.TIMERS, pk=keys.bucket_partition(bucket))
         try:
             for page in self.store.pages(query):
                 self._page(page, bucket.shard, pace, report)
-                if pace.over:
+                if pace is not None and pace.over:
                     report.finished = False
                     return
         except StoreError:
             report.finished = False
 
-    def _page(self, page: Sequence[Item], shard: int, pace: Pace, report: ScanReport) -> None:
+    def _page(self, page: Sequence[Item], shard: int, pace: Pace | None, report: ScanReport) -> None:
         fire, wake_ups = list[Timer](), list[Timer]()
         for item in page:
             try:

@@ -1,0 +1,83 @@
+"""Where a job's one live timer should lie, worked out from its newest record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application import keys
+from fencepost.application.codec import UndecodableError, decode_execution, decode_timer
+from fencepost.application.planting import fire_timer
+from fencepost.application.store import Item, Query, Store, Table, items
+from fencepost.domain.identity import ExecutionKind
+from fencepost.domain.instants import MINUTE, floor_minute
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Bucket, Execution, Job, Timer, TimerKind
+from fencepost.domain.schedule import next_occurrence
+from fencepost.domain.states import ExecutionState
+
+NEWEST = 50
+"""How many of a job's newest records are looked through for one of its present generation."""
+BUCKETS = 15 * 60
+"""How many minutes of buckets are looked through for a timer that lies later than its instant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """The occurrence whose timer should exist (None: the schedule is over), and whether it was found."""
+
+    instant: datetime | None
+    ordinal: int
+    found: bool
+
+
+def expected_timer(store: Store, job: Job, now: datetime, limits: Limits) -> Expected:
+    """The timer of `job`'s present generation. Raises UndecodableError for records that cannot be read."""
+    last = newest_of_generation(store, job)
+    if last is None:
+        after, ordinal = job.ended_until or job.created_at, 1
+    else:
+        after = last.until or last.id.nominal or last.due
+        ordinal = last.ordinal + (last.state is not ExecutionState.SKIPPED)
+    instant = next_occurrence(job.schedule, after)
+    most = job.schedule.max_firings
+    if instant is None or (most is not None and ordinal > most):
+        return Expected(instant=None, ordinal=ordinal, found=True)
+    timer = fire_timer(job, instant, ordinal=ordinal, now=min(now, instant), limits=limits)
+    return Expected(instant=instant, ordinal=ordinal, found=_lies(store, timer, now, limits))
+
+
+def newest_of_generation(store: Store, job: Job) -> Execution | None:
+    """The newest record whose successor was planted by the job's present generation."""
+    query = Query(
+        table=Table.EXECUTIONS,
+        pk=job.uid,
+        first=keys.execution_sk(ExecutionKind.OCCURRENCE, ""),
+        last=keys.execution_sk(ExecutionKind.OCCURRENCE, "~"),
+        forward=False,
+        limit=NEWEST,
+    )
+    records = (decode_execution(item) for item in items(store, query))
+    return next((record for record in records if record.planted_generation == job.generation), None)
+
+
+def _lies(store: Store, timer: Timer, now: datetime, limits: Limits) -> bool:
+    """At its own key, or in a later bucket where a predecessor's or a limited release put it (protocol C1, C4)."""
+    if store.get(keys.timer(timer)) is not None:
+        return True
+    minute = floor_minute(timer.due)
+    end = min(floor_minute(now + limits.timer_instead), minute + BUCKETS * MINUTE)
+    while minute <= end:
+        query = Query(table=Table.TIMERS, pk=keys.bucket_partition(Bucket(minute, timer.bucket.shard)))
+        if any(_same(item, timer) for item in items(store, query)):
+            return True
+        minute += MINUTE
+    return False
+
+
+def _same(item: Item, timer: Timer) -> bool:
+    try:
+        found = decode_timer(item)
+    except UndecodableError:
+        return False
+    return found.kind is TimerKind.FIRE and found.uid == timer.uid and found.generation == timer.generation

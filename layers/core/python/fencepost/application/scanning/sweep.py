@@ -1,0 +1,172 @@
+"""The second net (protocol C2): a daily pass that finds what no wake-up points at. Its finds should be zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from fencepost.application import keys
+from fencepost.application.codec import UndecodableError, decode_execution
+from fencepost.application.codec_job import decode_job
+from fencepost.application.planting import fire_timer, plant, wake_timer
+from fencepost.application.scanning.report import ScanReport
+from fencepost.application.scanning.scan import Scan
+from fencepost.application.scanning.succession import expected_timer
+from fencepost.application.store import (
+    Action,
+    Check,
+    Committed,
+    Item,
+    Put,
+    Query,
+    Share,
+    Store,
+    StoreError,
+    Table,
+    equals,
+    every,
+)
+from fencepost.domain.instants import MINUTE, floor_minute
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Bucket, Execution, Job
+from fencepost.domain.states import ExecutionState, JobState
+
+LOOK_BACK = timedelta(hours=48)
+OVERDUE = timedelta(hours=1)
+"""How far past its instant an unfinished execution has to be before anybody wonders."""
+
+
+@dataclass(slots=True)
+class SweepReport:
+    """Counts of true finds, each mended; `unreadable` items are listed by key for a human."""
+
+    stray_buckets: int = 0
+    timerless_jobs: int = 0
+    forgotten_executions: int = 0
+    unmarked_lanes: int = 0
+    jobs_seen: int = 0
+    executions_seen: int = 0
+    unreadable: list[str] = field(default_factory=list)
+
+    @property
+    def finds(self) -> int:
+        """What must be zero."""
+        return self.stray_buckets + self.timerless_jobs + self.forgotten_executions + self.unmarked_lanes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """Reads everything once, in shares that may run side by side; mends only what it has seen twice."""
+
+    store: Store
+    scan: Scan
+    limits: Limits
+
+    def run(self, now: datetime, number: int = 0, of: int = 1) -> SweepReport:
+        """Share `number` of `of`: its shards' past buckets, its jobs, its executions."""
+        report = SweepReport()
+        for shard in range(number, self.limits.shards, of):
+            self._buckets(shard, now, report)
+        for job in self._jobs(Share(table=Table.JOBS, number=number, of=of), report):
+            self._job(job, now, report)
+        for record in self._executions(Share(table=Table.EXECUTIONS, number=number, of=of), report):
+            self._execution(record, now, report)
+        return report
+
+    def _buckets(self, shard: int, now: datetime, report: SweepReport) -> None:
+        """Timers in minutes that were proven empty: claimed as if the scan had met them."""
+        proven = self.scan.watermark.read(shard, now)
+        minute = floor_minute(now - LOOK_BACK)
+        while minute < proven:
+            bucket = Bucket(minute, shard)
+            query = Query(table=Table.TIMERS, pk=keys.bucket_partition(bucket), limit=1)
+            if any(page for page in self.store.pages(query)):
+                report.stray_buckets += 1
+                self.scan.bucket(bucket, None, ScanReport())
+            minute += MINUTE
+
+    def _jobs(self, share: Share, report: SweepReport) -> Iterator[Job]:
+        for item in self._items(share):
+            if item["sk"] != "J" or item.get("state") != JobState.ACTIVE or item.get("exhausted"):
+                continue
+            try:
+                yield decode_job(item)
+                report.jobs_seen += 1
+            except UndecodableError:
+                report.unreadable.append(f"{item['pk']}/{item['sk']}")
+
+    def _executions(self, share: Share, report: SweepReport) -> Iterator[Execution]:
+        unfinished = {state.value for state in _UNFINISHED}
+        for item in self._items(share):
+            if item.get("state") not in unfinished or str(item["pk"]).startswith("D#"):
+                continue
+            try:
+                yield decode_execution(item)
+                report.executions_seen += 1
+            except UndecodableError:
+                report.unreadable.append(f"{item['pk']}/{item['sk']}")
+
+    def _items(self, share: Share) -> Iterator[Item]:
+        for page in self.store.scan(share):
+            yield from page
+
+    def _job(self, job: Job, now: datetime, report: SweepReport) -> None:
+        """An active job without a live timer gets one. A claim may be under way, so it is looked at twice."""
+        try:
+            if expected_timer(self.store, job, now, self.limits).found:
+                return
+            again = self.store.get(keys.job(job.uid))
+            fresh = None if again is None else decode_job(again)
+            if fresh is None or fresh.generation != job.generation or fresh.exhausted:
+                return
+            expected = expected_timer(self.store, fresh, now, self.limits)
+            if expected.found or expected.instant is None or fresh.state is not JobState.ACTIVE:
+                return
+            timer = fire_timer(fresh, expected.instant, ordinal=expected.ordinal, now=now, limits=self.limits)
+            same = Check(key=keys.job(fresh.uid), condition=equals("gen", fresh.generation))
+            self._plant([*plant(timer, now, self.limits).actions, same])
+            report.timerless_jobs += 1
+        except UndecodableError:
+            report.unreadable.append(f"J#{job.uid}")
+
+    def _execution(self, record: Execution, now: datetime, report: SweepReport) -> None:
+        """An unfinished execution long past its instant gets a wake-up; whoever receives it trusts the record."""
+        if _since(record, now) <= OVERDUE:
+            return
+        if record.state is ExecutionState.WAITING and record.lane is not None:
+            self._mark(record, record.lane, report)
+            return
+        timer = wake_timer(record, now, now=now, limits=self.limits)
+        unmoved = every(equals("state", record.state.value), equals("fence", record.fence))
+        check = Check(key=keys.execution(record.id), condition=unmoved)
+        if self._plant([*plant(timer, now, self.limits).actions, check]):
+            report.forgotten_executions += 1
+
+    def _mark(self, record: Execution, lane: str, report: SweepReport) -> None:
+        """A long wait under a marked lane is the team's cap at work; without a mark nobody would pump it."""
+        key = keys.mark(record.team, lane)
+        if self.store.get(key) is None:
+            self.store.write(Put(key=key, item={"v": 1}))
+            report.unmarked_lanes += 1
+
+    def _plant(self, actions: list[Action]) -> bool:
+        try:
+            return isinstance(self.store.transact(actions), Committed)
+        except StoreError:
+            return False
+
+
+_UNFINISHED = (
+    ExecutionState.QUEUED,
+    ExecutionState.WAITING,
+    ExecutionState.RUNNING,
+    ExecutionState.RETRY_WAIT,
+)
+
+
+def _since(record: Execution, now: datetime) -> timedelta:
+    """How long ago somebody should have acted on the record."""
+    if record.state is ExecutionState.RUNNING and record.lease_until is not None:
+        return now - record.lease_until
+    return now - record.wake_at
