@@ -58,11 +58,9 @@ class Aliases:
         return alias
 
 
-def simplified(condition: Condition | None) -> Condition | bool:
+def simplified(condition: Condition) -> Condition | bool:
     """The condition without constant parts (an empty `All` holds, an empty `Either` or `OneOf` never does)."""
     match condition:
-        case None:
-            return True
         case OneOf(_, values):
             return condition if values else False
         case All(conditions):
@@ -86,15 +84,14 @@ def _conditions(parts: Iterable[Condition | bool]) -> tuple[Condition, ...]:
 
 
 def condition_expression(condition: Condition | None, aliases: Aliases) -> str | None:
-    """The ConditionExpression; None where every item fits."""
-    match simplified(condition):
-        case True:
-            return None
-        case False:
-            key = aliases.name(PARTITION_KEY)
-            return f"attribute_exists({key}) AND attribute_not_exists({key})"
-        case some:
-            return _render(some, aliases)
+    """The ConditionExpression; None where no condition is given."""
+    if condition is None:
+        return None
+    some = simplified(condition)
+    if isinstance(some, bool):
+        key = aliases.name(PARTITION_KEY)
+        return f"attribute_exists({key}) {'OR' if some else 'AND'} attribute_not_exists({key})"
+    return _render(some, aliases)
 
 
 def _render(condition: Condition, aliases: Aliases) -> str:
