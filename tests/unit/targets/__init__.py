@@ -1,0 +1,1 @@
+"""Calling targets and telling teams: webhooks, AWS services, notifications."""
