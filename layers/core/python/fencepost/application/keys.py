@@ -66,7 +66,12 @@ def timer(value: Timer) -> Key:
 
 def quarantine(shard: int, timer_key: Key) -> Key:
     """Where a timer lies that nobody could understand."""
-    return Key(Table.TIMERS, f"Q#{shard:04d}", f"{timer_key.pk}|{timer_key.sk}")
+    return Key(Table.TIMERS, quarantine_partition(shard), f"{timer_key.pk}|{timer_key.sk}")
+
+
+def quarantine_partition(shard: int) -> str:
+    """The partition of a shard's timers that were set aside."""
+    return f"Q#{shard:04d}"
 
 
 def execution(identity: ExecutionId) -> Key:
@@ -154,3 +159,8 @@ def idempotency(team_name: str, key: str) -> Key:
 def usage(team_name: str) -> Key:
     """How much of its limits a team uses, nearly."""
     return Key(Table.CONTROL, f"U#{team_name}", "U")
+
+
+def set_aside(queue: str, message_id: str) -> Key:
+    """A message that nobody could understand."""
+    return Key(Table.CONTROL, f"X#{queue}", message_id)

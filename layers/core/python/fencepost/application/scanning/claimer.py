@@ -222,6 +222,7 @@ def _count(claims: Sequence[Claim], report: ScanReport) -> None:
         match claim.record.state:
             case ExecutionState.QUEUED:
                 report.claimed += 1
+                report.claimed_by_tier[claim.record.tier] += 1
             case ExecutionState.SKIPPED:
                 report.skipped += 1
             case _:

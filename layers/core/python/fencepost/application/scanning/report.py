@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+
+from fencepost.domain.model import Tier
 
 
 @dataclass(slots=True)
@@ -23,6 +26,7 @@ class ScanReport:
     misfired: int = 0
     absent_jobs: int = 0
     claim_lag_ms: list[int] = field(default_factory=list)
+    claimed_by_tier: Counter[Tier] = field(default_factory=Counter)
     watermark: datetime | None = None
     leased: bool = True
     finished: bool = True

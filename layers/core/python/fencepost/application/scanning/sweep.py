@@ -39,12 +39,13 @@ OVERDUE = timedelta(hours=1)
 
 @dataclass(slots=True)
 class SweepReport:
-    """Counts of true finds, each mended; `unreadable` items are listed by key for a human."""
+    """Counts of true finds, each mended. `unreadable` items (by key) and `quarantined` timers are for a human."""
 
     stray_buckets: int = 0
     timerless_jobs: int = 0
     forgotten_executions: int = 0
     unmarked_lanes: int = 0
+    quarantined: int = 0
     jobs_seen: int = 0
     executions_seen: int = 0
     unreadable: list[str] = field(default_factory=list)
@@ -68,6 +69,8 @@ class Sweep:
         report = SweepReport()
         for shard in range(number, self.limits.shards, of):
             self._buckets(shard, now, report)
+            aside = Query(table=Table.TIMERS, pk=keys.quarantine_partition(shard))
+            report.quarantined += sum(len(page) for page in self.store.pages(aside))
         for job in self._jobs(Share(table=Table.JOBS, number=number, of=of), report):
             self._job(job, now, report)
         for record in self._executions(Share(table=Table.EXECUTIONS, number=number, of=of), report):
