@@ -41,9 +41,14 @@ def unchanged(record: Execution) -> Condition:
 
 
 def moved(before: Execution, move: Move, **changes: Any) -> Moved:
-    """`before` after `move`, with `changes`. A move out of a final state takes the expiry away."""
+    """`before` after `move`, with `changes`. A move out of a final state takes the expiry away, one out of WAITING
+    the lane."""
     state = destination(move, before.state)
-    cleared = {"expires_at": None, "ended_at": None, "reason": None} if before.state in FINAL else {}
+    cleared: dict[str, Any] = {}
+    if before.state in FINAL:
+        cleared = {"expires_at": None, "ended_at": None, "reason": None}
+    elif before.state is ExecutionState.WAITING:
+        cleared = {"lane": None}
     return rewritten(before, **{**cleared, **changes, "state": state})
 
 

@@ -49,6 +49,7 @@ class Limits:
 
     slots_per_lane: int = 32
     slot_tries: int = 2
+    slot_lanes_read: int = 2
     slot_margin: timedelta = 10 * _S
     full_memory: timedelta = timedelta(milliseconds=200)
     backlog_lanes: int = 8
@@ -56,6 +57,10 @@ class Limits:
     reservation: timedelta = 60 * _S
     hand_over_batch: int = 8
     overlap_queue: int = 100
+    pump_budget: timedelta = 20 * _S
+    pump_after_mark: timedelta = 2 * _S
+    conflict_tries: int = 3
+    conflict_wait: timedelta = timedelta(milliseconds=40)
 
     attempts_kept: int = 5
     excerpt_bytes: int = 512

@@ -1,0 +1,105 @@
+"""The backlog: executions that wait for one of their team's slots, and how a slot finds the next of them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+
+from fencepost.application import keys
+from fencepost.application.admission import waiting
+from fencepost.application.admission.context import Context
+from fencepost.application.admission.draw import Lines
+from fencepost.application.admission.holdings import Vacancy, capacity, held_by
+from fencepost.application.admission.marks import Marks
+from fencepost.application.admission.overlap import OverlapGate
+from fencepost.application.admission.pump import Pump, PumpReport
+from fencepost.application.admission.slots import Slots
+from fencepost.application.admission.turns import NoTurn, Turns
+from fencepost.application.admission.waiting import TRANSIENT, Entry
+from fencepost.application.store import Absent
+from fencepost.domain.model import Execution, Team
+
+
+class Backlog:
+    """Joining, leaving a turn to the next, and the pump, over the slots of all teams."""
+
+    def __init__(self, context: Context, slots: Slots, marks: Marks, gate: OverlapGate) -> None:
+        self._context = context
+        self._slots = slots
+        self._marks = marks
+        self._lines = Lines(context, marks)
+        self._turns = Turns(context, slots, self._lines)
+        self._pump = Pump(context, slots, marks, self._lines, self._turns, gate)
+
+    def join(self, record: Execution, team: Team, now: datetime) -> Execution | None:
+        """`record` waiting for a slot, under a mark; None where the race for the record is lost.
+
+        A record that waits already is marked again. A slot that came free meanwhile is handed over at once, to
+        whoever's turn it is. Raises StoreError while it is not certain that the record has its wake-up.
+        """
+        lane = keys.backlog_lane(record, self._context.limits.backlog_lanes)
+        joined = waiting.enter(self._context, record, lane)
+        if joined is None:
+            return None
+        first = self._marks.put_up(team.name, lane, now)
+        with suppress(*TRANSIENT):
+            if first:
+                # Others may believe for a second that nobody waits, and free slots instead of handing them over.
+                self._turns.call_pump(team.name, now)
+            self._fill(joined, team, now)
+        return joined
+
+    def hand_over(self, record: Execution, team: Team, now: datetime) -> None:
+        """Gives the slot of a lease that is over to whoever's turn it is, or frees it. Safe to repeat.
+
+        What fails is left to the slot's expiry and the pump: the execution's own move stands whatever happens here.
+        """
+        with suppress(*TRANSIENT):
+            self._hand_over(record, team, now)
+
+    def crowded(self, team_name: str, now: datetime) -> bool:
+        """Whether somebody may wait, as known for at most a second: newcomers then join, whatever is free."""
+        return bool(self._marks.backlog_lanes(team_name, now))
+
+    def pump(self, team_name: str, now: datetime) -> PumpReport:
+        """Hands over whatever slots are free or deserted, and clears up. Safe to repeat, and in parallel."""
+        return self._pump.run(team_name, now)
+
+    def _hand_over(self, record: Execution, team: Team, now: datetime) -> None:
+        if record.slot is None:
+            return
+        number = int(record.slot)
+        if number >= capacity(team) or not self.crowded(team.name, now):
+            self._slots.release(record, now)
+            return
+        turn = self._turns.give(team.name, Vacancy(number, held_by(str(record.id), record.fence)), now)
+        if isinstance(turn, Entry):
+            self._turns.call([turn])
+            return
+        self._slots.release(record, now)
+        if turn is not NoTurn.SLOT_GONE:
+            self._look_again(team, number, now)
+
+    def _look_again(self, team: Team, number: int, now: datetime) -> None:
+        """Whoever joined between the look at the line and the slot's release saw no free slot."""
+        line = self._lines.read(team.name, now)
+        match self._turns.give(team.name, Vacancy(number, Absent()), now):
+            case Entry() as entry:
+                self._turns.call([entry])
+            case NoTurn.NOBODY_WAITS:
+                for lane in line.empty:
+                    self._marks.take_down(team.name, lane)
+            case NoTurn.CONTESTED:
+                self._turns.call_pump(team.name, now)
+            case NoTurn.SLOT_GONE:
+                pass
+
+    def _fill(self, joined: Execution, team: Team, now: datetime) -> None:
+        """Hands one free slot over, if there is one where the newcomer would have looked."""
+        for vacancy in self._slots.vacancies(team, now, near=joined):
+            self._lines.forget(team.name)  # it was read before the newcomer joined
+            turn = self._turns.give(team.name, vacancy, now)
+            if isinstance(turn, Entry):
+                self._turns.call([turn])
+            if turn is not NoTurn.SLOT_GONE:
+                return

@@ -1,0 +1,117 @@
+"""The pump: the pass over a marked team that hands over what nobody else did, and clears up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application import keys
+from fencepost.application.admission import waiting
+from fencepost.application.admission.context import Context
+from fencepost.application.admission.draw import Line, Lines
+from fencepost.application.admission.marks import Marks
+from fencepost.application.admission.overlap import OverlapGate
+from fencepost.application.admission.slots import Slots
+from fencepost.application.admission.turns import NoTurn, Turns
+from fencepost.application.admission.waiting import Entry
+from fencepost.application.codec_job import decode_team
+from fencepost.domain.model import Team
+
+
+@dataclass(slots=True)
+class PumpReport:
+    """What one pass did. `unfinished`: its time was over before the work was."""
+
+    handed_over: int = 0
+    turns_of_jobs: int = 0
+    discarded: int = 0
+    marks_taken_down: int = 0
+    unfinished: bool = False
+
+
+class Pump:
+    """One pass for one team; passes may meet each other and everybody else."""
+
+    def __init__(
+        self, context: Context, slots: Slots, marks: Marks, lines: Lines, turns: Turns, gate: OverlapGate
+    ) -> None:
+        self._context = context
+        self._slots = slots
+        self._marks = marks
+        self._lines = lines
+        self._turns = turns
+        self._gate = gate
+
+    def run(self, team_name: str, now: datetime) -> PumpReport:
+        """Until nothing is free, nobody waits, or the time is over."""
+        report = PumpReport()
+        deadline = self._now(now) + self._context.limits.pump_budget
+        team = self._team(team_name)
+        while self._round(team_name, team, deadline, report):
+            if self._now(now) >= deadline:
+                report.unfinished = True
+                break
+        self._jobs(team_name, now, deadline, report)
+        return report
+
+    def _round(self, name: str, team: Team | None, deadline: datetime, report: PumpReport) -> bool:
+        """One look at who waits and what is free; whether another may find more."""
+        now = self._context.clock.now()
+        line = self._lines.read(name, now)
+        self._discard(line, now, report)
+        for lane in line.empty:
+            report.marks_taken_down += self._marks.take_down(name, lane)
+        return team is not None and self._fill(team, deadline, report) > 0
+
+    def _fill(self, team: Team, deadline: datetime, report: PumpReport) -> int:
+        now = self._context.clock.now()
+        before, called = report.handed_over, []
+        try:
+            for vacancy in self._slots.vacancies(team, now):
+                turn = self._turns.give(team.name, vacancy, now)
+                if isinstance(turn, Entry):
+                    report.handed_over += 1
+                    called.append(turn)
+                elif turn is not NoTurn.SLOT_GONE:
+                    break
+                if len(called) == self._context.limits.hand_over_batch:
+                    self._turns.call(called)
+                    called = []
+                if self._context.clock.now() >= deadline:
+                    break
+        finally:
+            self._turns.call(called)
+        return report.handed_over - before
+
+    def _discard(self, line: Line, now: datetime, report: PumpReport) -> None:
+        """Deletes entries whose execution does not wait in their lane; the cheap read only raises the suspicion."""
+        entries = {keys.execution(entry.execution): entry for entry in line.entries}
+        found = self._context.store.batch_get(list(entries))
+        for key, entry in entries.items():
+            lane = found.get(key, {}).get("lane")
+            if lane != entry.key.pk and waiting.dismiss(self._context, entry, now):
+                report.discarded += 1
+
+    def _jobs(self, team: str, now: datetime, deadline: datetime, report: PumpReport) -> None:
+        """The jobs of the team whose firings wait for each other; from a place drawn anew, so that none is always
+        behind the end of the time."""
+        for lane in self._rotated(self._marks.read_overlap_lanes(team)):
+            if self._now(now) >= deadline:
+                report.unfinished = True
+                return
+            if self._gate.pump(lane, self._now(now)):
+                report.turns_of_jobs += 1
+            elif waiting.empty(self._context, lane):
+                report.marks_taken_down += self._marks.take_down(team, lane)
+
+    def _rotated(self, lanes: Sequence[str]) -> Sequence[str]:
+        start = int(self._context.entropy.fraction() * len(lanes))
+        return [*lanes[start:], *lanes[:start]]
+
+    def _team(self, name: str) -> Team | None:
+        item = self._context.store.get(keys.team(name))
+        return None if item is None else decode_team(item)
+
+    def _now(self, asked: datetime) -> datetime:
+        return max(asked, self._context.clock.now())

@@ -1,0 +1,71 @@
+"""Giving a slot to whoever's turn it is: claim the entry, reserve the slot, then send (protocol E2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from enum import Enum, auto
+
+from fencepost.application import messages
+from fencepost.application.admission import waiting
+from fencepost.application.admission.context import Context, Memory
+from fencepost.application.admission.draw import Lines
+from fencepost.application.admission.holdings import Vacancy
+from fencepost.application.admission.slots import Slots
+from fencepost.application.admission.waiting import Entry
+from fencepost.domain.instants import SECOND
+
+
+class NoTurn(Enum):
+    """Why a slot was given to nobody."""
+
+    NOBODY_WAITS = auto()
+    SLOT_GONE = auto()
+    CONTESTED = auto()
+
+
+class Turns:
+    """Hands slots to waiting executions, one entry and one slot at a time."""
+
+    def __init__(self, context: Context, slots: Slots, lines: Lines) -> None:
+        self._context = context
+        self._slots = slots
+        self._lines = lines
+        self._asked: Memory[bool] = Memory(context.limits.backlog_memory)
+
+    def give(self, team: str, vacancy: Vacancy, now: datetime) -> Entry | NoTurn:
+        """Reserves the slot for whoever's turn it is; the caller sends. Whoever loses an entry takes the next."""
+        for _ in range(self._context.limits.hand_over_batch):
+            entry = self._lines.next(team, now)
+            if entry is None:
+                return NoTurn.NOBODY_WAITS
+            if entry.reserved_until is not None and waiting.dismiss(self._context, entry, now):
+                continue  # it was called before, and did not come: it no longer waits
+            claimed = waiting.claim(self._context, entry, str(vacancy.number), now)
+            if claimed is not None:
+                return self._reserve(team, vacancy, claimed, now)
+        self._lines.forget(team)
+        return NoTurn.CONTESTED
+
+    def call(self, entries: Sequence[Entry]) -> None:
+        """Sends the wake-ups of those whose turn has come. One that is not accepted is the pump's, once its
+        reservation has lapsed."""
+        if entries:
+            self._context.queues.send([waiting.wake_up(entry) for entry in entries])
+
+    def call_pump(self, team: str, now: datetime) -> None:
+        """Asks for a pass over the team's backlog, after everybody has learnt that the team is marked; once a second
+        is enough."""
+        if self._asked.recall(team, now):
+            return
+        self._asked.keep(team, True, now)  # noqa: FBT003 - the value that is remembered
+        delay = self._context.limits.pump_after_mark // SECOND
+        self._context.queues.send([replace(messages.pump(team, now), delay=delay)])
+
+    def _reserve(self, team: str, vacancy: Vacancy, claimed: Entry, now: datetime) -> Entry | NoTurn:
+        until = claimed.reserved_until or now
+        if self._slots.reserve(team, vacancy, claimed.execution, until):
+            return claimed
+        waiting.unclaim(self._context, claimed)
+        return NoTurn.SLOT_GONE
