@@ -1,0 +1,1 @@
+"""From a wake-up to the final record: judge, hold, lease, call, record, retry, bury, tell."""

@@ -1,0 +1,169 @@
+"""A rest for hosts that keep failing: after some failures in a row nobody calls them for a while, then one probes.
+
+Failures are counted in each process's memory; what all share is one item per team and host, written only when the
+circuit opens, when somebody takes the probe, and when it closes. A process without trouble never reads it, so the
+circuit costs nothing on the good path. Teams do not share circuits: one team's failing path is not another's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from fencepost.application import keys
+from fencepost.application.codec import VERSION, instant
+from fencepost.application.store import (
+    Absent,
+    Compare,
+    Delete,
+    Item,
+    Lacks,
+    Lost,
+    Present,
+    Store,
+    StoreError,
+    Update,
+    either,
+    every,
+)
+from fencepost.domain.instants import to_ms
+from fencepost.domain.limits import Limits
+from fencepost.domain.outcome import Blocked, Failed, Outcome, TimedOut
+
+MEMORY = timedelta(seconds=5)
+HOSTS_REMEMBERED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Do not call before `until`."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Call: on what comes of it hangs whether the circuit closes."""
+
+
+Permit: TypeAlias = Closed | Open | Probe
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What this process knows of one circuit."""
+
+    failures: int = 0
+    until: datetime | None = None
+    read_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circuits:
+    """One per process. A store that fails here never stands in the way of a delivery: the answer is Closed."""
+
+    store: Store
+    limits: Limits
+    _known: dict[str, _Memory] = field(default_factory=dict, compare=False)
+
+    def ask(self, team: str, host: str, now: datetime) -> Permit:
+        """Whether the host may be called now. Asking takes the probe, if it is free."""
+        memory = self._memory(f"{team}/{host}")
+        if memory.failures == 0 and memory.until is None:
+            return Closed()
+        try:
+            return self._asked(f"{team}/{host}", memory, now)
+        except StoreError:
+            return Closed()
+
+    def note(self, team: str, host: str, permit: Permit, outcome: Outcome, now: datetime) -> bool:
+        """Counts what came of a call; true when this opened the circuit."""
+        memory = self._memory(f"{team}/{host}")
+        if isinstance(outcome, Blocked):
+            return False
+        try:
+            if not is_host_failure(outcome):
+                return self._healthy(f"{team}/{host}", memory, permit)
+            return self._failed(f"{team}/{host}", memory, permit, now)
+        except StoreError:
+            return False
+
+    def _asked(self, name: str, memory: _Memory, now: datetime) -> Permit:
+        if memory.until is not None and now < memory.until:
+            return Open(memory.until)
+        if memory.until is None and memory.read_at is not None and now - memory.read_at < MEMORY:
+            return Closed()
+        item = self.store.get(keys.circuit(name))
+        until = None if item is None else instant(item.get("until"))
+        was_open = memory.until is not None
+        memory.read_at, memory.until = now, until
+        if until is None:
+            memory.failures = 0 if was_open else memory.failures
+            return Closed()
+        return Open(until) if now < until else self._half_open(name, memory, now)
+
+    def _half_open(self, name: str, memory: _Memory, now: datetime) -> Permit:
+        """Its time is over: one caller probes, the others wait for what comes of it."""
+        stamp = to_ms(now)
+        free = every(Compare("until", "<=", stamp), either(Lacks("probe"), Compare("probe", "<=", stamp)))
+        ends = now + self.limits.circuit_open
+        claim = Update(key=keys.circuit(name), set={"probe": to_ms(ends)}, condition=free)
+        lost = self.store.write(claim)
+        if not isinstance(lost, Lost):
+            return Probe()
+        if lost.item is None:
+            memory.failures, memory.until = 0, None
+            return Closed()
+        memory.until = _later(lost.item, now)
+        return Open(memory.until or ends)
+
+    def _healthy(self, name: str, memory: _Memory, permit: Permit) -> bool:
+        memory.failures = 0
+        if isinstance(permit, Probe):
+            self.store.write(Delete(key=keys.circuit(name), condition=Present()))
+            memory.until = None
+        return False
+
+    def _failed(self, name: str, memory: _Memory, permit: Permit, now: datetime) -> bool:
+        memory.failures += 1
+        known_open = memory.until is not None and now < memory.until
+        few = memory.failures < self.limits.circuit_failures
+        if not isinstance(permit, Probe) and (few or known_open):
+            return False
+        until = now + self.limits.circuit_open
+        memory.until = until
+        opened = Update(
+            key=keys.circuit(name),
+            set={"v": VERSION, "until": to_ms(until)},
+            remove=("probe",),
+            condition=either(Absent(), Compare("until", "<=", to_ms(now))),
+        )
+        return not isinstance(self.store.write(opened), Lost)
+
+    def _memory(self, name: str) -> _Memory:
+        if len(self._known) >= HOSTS_REMEMBERED and name not in self._known:
+            self._known.clear()
+        return self._known.setdefault(name, _Memory())
+
+
+def is_host_failure(outcome: Outcome) -> bool:
+    """Silence, no connection, or a server error: the host is in trouble. An answer of 4xx shows that it is not."""
+    match outcome:
+        case TimedOut():
+            return True
+        case Failed(status=status):
+            return status is None or status >= 500
+        case _:
+            return False
+
+
+def _later(item: Item, now: datetime) -> datetime | None:
+    """When it is worth asking again: the circuit's own end, or that of somebody's probe."""
+    ends = [end for end in (instant(item.get("until")), instant(item.get("probe"))) if end is not None]
+    return max((end for end in ends if end > now), default=None)

@@ -1,0 +1,88 @@
+"""What a final record still owes: its slot, its lock, its dead letter, what the team asked to be told.
+
+Every wake-up that meets a final record pays again what may be unpaid; each duty may be paid twice without harm, so a
+crash at any point is healed by the message that was not acknowledged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import assert_never
+
+from fencepost.application import messages
+from fencepost.application.admission import Admission, waiting
+from fencepost.application.admission.holdings import RESERVED
+from fencepost.application.delivery.notices import Notices
+from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, PutBack, facts_of
+from fencepost.application.delivery.tools import Tools
+from fencepost.application.moves import rewritten
+from fencepost.application.ports import QueueUnavailableError
+from fencepost.application.store import StoreError
+from fencepost.domain.judgement import Duty, duties
+from fencepost.domain.model import Execution, Job, Team
+from fencepost.domain.states import ExecutionState
+
+UNPAID_SECONDS = 5
+NO_TEAM_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """One per process."""
+
+    tools: Tools
+    doors: Admission
+    notices: Notices
+
+    def again(self, record: Execution) -> Disposition:
+        """Pays the duties of a record that was found final."""
+        now = self.tools.clock.now()
+        team = self.tools.reads.team(record.team, now)
+        if team is None:
+            return PutBack(seconds=NO_TEAM_SECONDS, why=f"there is no team {record.team}")
+        return self.run(record, team, self.tools.reads.job(record.id.uid))
+
+    def run(self, record: Execution, team: Team, job: Job | None, facts: Facts | None = None) -> Disposition:
+        """Pays the duties of `record`; what could not be paid keeps the message."""
+        now = self.tools.clock.now()
+        known = facts or facts_of(record)
+        unpaid = [duty for duty in duties(record) if not self._paid(duty, record, team, now)]
+        if unpaid:
+            return PutBack(seconds=UNPAID_SECONDS, why=f"unpaid: {', '.join(unpaid)}", facts=known)
+        told = self.notices.tell(record, team, job, now)
+        return Acknowledge(why=f"it is {record.state}", facts=replace(known, untold=not told))
+
+    def giving_up(self, record: Execution) -> Execution:
+        """`record` with the slot that it leaves behind when it moves on: its own, or one reserved for its turn."""
+        if record.state is not ExecutionState.WAITING:
+            return record
+        number = waiting.reserved_slot(self.tools.admission, record)
+        return replace(record, slot=number, fence=RESERVED)
+
+    def freed(self, record: Execution, team: Team) -> None:
+        """Gives up the slot of a record that goes on without it. Failing blocks nothing: a slot expires."""
+        if record.slot is not None:
+            self._paid(Duty.FREE_SLOT, record, team, self.tools.clock.now())
+
+    def _paid(self, duty: Duty, record: Execution, team: Team, now: datetime) -> bool:
+        try:
+            match duty:
+                case Duty.FREE_SLOT:
+                    self.doors.backlog.hand_over(record, team, now)
+                case Duty.RELEASE_LOCK:
+                    self.doors.gate.release(record, now)
+                case Duty.TELL_DEAD_LETTERS:
+                    return self._told(record)
+                case _:
+                    assert_never(duty)
+        except (StoreError, QueueUnavailableError):
+            return False
+        return True
+
+    def _told(self, record: Execution) -> bool:
+        """The dead-letter queue took the message, and only then the record says so."""
+        if not self.tools.queues.send([messages.dead(record)])[0]:
+            return False
+        self.tools.commit(record, rewritten(record, told=True))
+        return True

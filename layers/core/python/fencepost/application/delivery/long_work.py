@@ -1,0 +1,60 @@
+"""Work that a target does after it answered: its lease, and the watch that judges it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fencepost.application.admission import Admission
+from fencepost.application.delivery.tools import Tools
+from fencepost.application.moves import Moved, rewritten
+from fencepost.application.planting import watch_timer
+from fencepost.domain.attempts import closed
+from fencepost.domain.instants import floor_ms
+from fencepost.domain.judgement import judged_at
+from fencepost.domain.model import Execution, Job
+from fencepost.domain.outcome import Outcome
+
+
+def begin_long_work(
+    tools: Tools, doors: Admission, record: Execution, job: Job, outcome: Outcome
+) -> Execution | None:
+    """The lease of the job's long work, with a watch that is durable before anybody forgets the message.
+
+    None: the record, or its slot, is no longer the holder's.
+    """
+    now = tools.clock.now()
+    run_until = floor_ms(now + job.long_work.max_run)
+    until = min(floor_ms(now + job.long_work.lease), run_until)
+    if not tools.repeated(lambda: doors.slots.extend(record, until, now)):
+        return None
+    attempts = closed(record, outcome, at=None)
+    after = rewritten(record, lease_until=until, run_until=run_until, watch=record.fence, attempts=attempts)
+    return after.record if watched(tools, record, after) else None
+
+
+def extend_long_work(
+    tools: Tools, doors: Admission, record: Execution, job: Job, now: datetime
+) -> Execution | None:
+    """A heartbeat: the slot first, then the lease; the watch finds out by itself (protocol D7). None: lost."""
+    until = floor_ms(now + job.long_work.lease)
+    until = until if record.run_until is None else min(until, record.run_until)
+    if record.lease_until is not None and until <= record.lease_until:
+        return record
+    if not tools.repeated(lambda: doors.slots.extend(record, until, now)):
+        return None
+    after = rewritten(record, lease_until=until)
+    return after.record if tools.commit(record, after) else None
+
+
+def watched(tools: Tools, record: Execution, after: Moved) -> bool:
+    """Writes `after` with a wake-up at the end of its lease; false where the race is lost.
+
+    The message goes out first: should the write then fail, it is one more wake-up that finds nothing to do.
+    """
+    at = judged_at(after.record, tools.limits)
+    if tools.send_wake(after.record, at):
+        return tools.commit(record, after, insist=True)
+    planted = tools.commit_with_timer(
+        record, after, lambda now: watch_timer(after.record, at, now=now, limits=tools.limits)
+    )
+    return planted is not None

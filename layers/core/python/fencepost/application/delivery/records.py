@@ -1,0 +1,70 @@
+"""The moves that only delivery makes, each with exactly the facts that it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fencepost.application.moves import Moved, finished, moved
+from fencepost.domain.attempts import begun, closed
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Execution, Tier
+from fencepost.domain.outcome import Outcome
+from fencepost.domain.states import Move
+
+WITHOUT_LEASE = {"lease_until": None, "run_until": None, "watch": None, "lane": None}
+"""What ends with a lease. `slot` stays: it says what may still have to be given back, and where to look next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to act: computed once, before lock and slot are taken, and written unchanged (protocol E3)."""
+
+    fence: int
+    until: datetime
+    begun: datetime
+
+
+def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: Limits) -> Moved:
+    """One more attempt begins. The first one pins what is sent and where: no edit reaches the second (D5)."""
+    kept = begun(before, fence=lease.fence, at=lease.begun, keep=limits.attempts_kept)
+    return moved(
+        before,
+        Move.LEASE,
+        **{
+            **WITHOUT_LEASE,
+            "fence": lease.fence,
+            "lease_until": lease.until,
+            "slot": slot,
+            "detail": before.detail or detail,
+            "attempt": before.attempt + 1,
+            "attempts": kept.attempts,
+            "attempts_dropped": kept.dropped,
+            "started_at": before.started_at or lease.begun,
+            "retry_at": None,
+        },
+    )
+
+
+def succeeded(before: Execution, outcome: Outcome, *, now: datetime, retention: timedelta) -> Moved:
+    """The target took it, or reported that its work is done."""
+    attempts = closed(before, outcome, at=now)
+    return finished(
+        before, Move.SUCCEED, now=now, retention=retention, **{**WITHOUT_LEASE, "attempts": attempts}
+    )
+
+
+def redriven(before: Execution, actor: str) -> Moved:
+    """Back to the queue, on the recovery tier, with its budget anew; what was pinned stays pinned."""
+    return moved(
+        before,
+        Move.REDRIVE,
+        tier=Tier.RECOVERY,
+        attempt=0,
+        losses=0,
+        replants=0,
+        told=False,
+        note=None,
+        not_before=None,
+        actor=actor,
+    )

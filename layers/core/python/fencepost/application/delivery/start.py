@@ -1,0 +1,133 @@
+"""From due to leased: the job as it is now, the circuit, the lock, the slot, the lease. No wait in between (D1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from fencepost.application.admission import Admission, Full, LockBusy, LockHeld, QueueFull, SlotHeld
+from fencepost.application.codec import UndecodableError
+from fencepost.application.delivery.attempt import Attempts, Case
+from fencepost.application.delivery.circuit import Circuits, Closed, Open
+from fencepost.application.delivery.endings import Endings
+from fencepost.application.delivery.finish import NO_TEAM_SECONDS
+from fencepost.application.delivery.lapse import Lapses
+from fencepost.application.delivery.records import Lease, leased
+from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced
+from fencepost.application.delivery.retry import Retries
+from fencepost.application.delivery.tools import Tools
+from fencepost.application.keys import overlap_lane
+from fencepost.domain.instants import floor_ms, to_ms
+from fencepost.domain.judgement import Cancel, Lapsed, eligible, judge, started
+from fencepost.domain.model import Execution, Overlap, Team
+from fencepost.domain.states import ExecutionState, Reason
+from fencepost.domain.targets import target_timeout
+
+BUSY_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """One per process. `Raced`: somebody else moved the record first."""
+
+    tools: Tools
+    doors: Admission
+    circuits: Circuits
+    endings: Endings
+    retries: Retries
+    lapses: Lapses
+    attempts: Attempts
+
+    def run(self, record: Execution) -> Disposition | Raced:
+        """Begins an attempt of a record that is due and nobody's, or says why not."""
+        team = self.tools.reads.team(record.team, self.tools.clock.now())
+        if team is None:
+            return PutBack(seconds=NO_TEAM_SECONDS, why=f"there is no team {record.team}")
+        try:
+            case = self._case(record, team)
+        except UndecodableError as error:
+            return self.endings.undeliverable(record, str(error), team, None)
+        return self._circuit(case) if isinstance(case, Case) else case
+
+    def _case(self, record: Execution, team: Team) -> Case | Disposition | Raced:
+        """Everything that the attempt needs, read now: what was read before the wait would prove nothing."""
+        job = self.tools.reads.job(record.id.uid)
+        if job is None:
+            return self.endings.undeliverable(record, "its job is no longer known", team, None)
+        verdict = eligible(record, job, self.tools.reads.ended(record, job))
+        if isinstance(verdict, Cancel):
+            return self.endings.cancelled(record, verdict.reason, team, job)
+        detail = self.tools.reads.detail(record.id.uid, record.detail or job.detail)
+        if detail is None:
+            return self.endings.undeliverable(record, "its target and payload are not there", team, job)
+        return Case(record=record, job=job, team=team, detail=detail, permit=Closed())
+
+    def _circuit(self, case: Case) -> Disposition | Raced:
+        permit = self.circuits.ask(case.team.name, case.host, self.tools.clock.now())
+        if isinstance(permit, Open):
+            return self.retries.deferred(case.record, case.team, case.job, permit.until)
+        return self._lock(replace(case, permit=permit))
+
+    def _lock(self, case: Case) -> Disposition | Raced:
+        record, now = case.record, self.tools.clock.now()
+        timeout = target_timeout(case.detail.target)
+        lease = Lease(
+            fence=max(record.fence + 1, to_ms(now)),
+            until=floor_ms(now + timeout + self.tools.limits.lease_margin),
+            begun=floor_ms(now),
+        )
+        if record.overlap is Overlap.ALLOW:
+            return self._slot(case, lease)
+        match self.doors.gate.take(record, fence=lease.fence, until=lease.until, now=now):
+            case LockHeld(fence):
+                return self._slot(case, replace(lease, fence=fence))
+            case LockBusy(holder):
+                return self._overlapping(case, holder)
+            case other:
+                assert_never(other)
+
+    def _overlapping(self, case: Case, holder: Execution | None) -> Disposition | Raced:
+        """Another firing of the job is not over. What has started is never skipped: it waits for its turn."""
+        record, now = case.record, self.tools.clock.now()
+        if holder is not None and isinstance(judge(holder, now, self.tools.limits), Lapsed):
+            self.lapses.run(holder)
+            return Raced("the lock's holder was lost, and has been judged")
+        if record.overlap is Overlap.SKIP and not started(record):
+            return self.endings.skipped(record, Reason.OVERLAP, case.team, case.job)
+        match self.doors.gate.join(record, now):
+            case None:
+                return Raced("it moved before it could wait for its turn")
+            case QueueFull() if started(record):
+                return PutBack(seconds=BUSY_SECONDS, why="too many firings of the job wait for their turn")
+            case QueueFull():
+                return self.endings.skipped(record, Reason.OVERLAP, case.team, case.job)
+            case Execution():
+                return Acknowledge(why="it waits for its turn")
+
+    def _slot(self, case: Case, lease: Lease) -> Disposition | Raced:
+        record, now = case.record, self.tools.clock.now()
+        # Whoever waited for the job's turn has not yet waited for a slot.
+        newcomer = record.state is not ExecutionState.WAITING or record.lane == overlap_lane(record.id.uid)
+        if newcomer and self.doors.backlog.crowded(case.team.name, now):
+            return self._join(case)
+        taken = self.doors.slots.take(record, case.team, fence=lease.fence, lease_until=lease.until, now=now)
+        match taken:
+            case SlotHeld(number):
+                return self._lease(case, lease, number)
+            case Full():
+                return self._join(case)
+            case _:
+                assert_never(taken)
+
+    def _join(self, case: Case) -> Disposition | Raced:
+        joined = self.doors.backlog.join(case.record, case.team, self.tools.clock.now())
+        if joined is None:
+            return Raced("it moved before it could wait for a slot")
+        return Acknowledge(why="it waits for a slot")
+
+    def _lease(self, case: Case, lease: Lease, slot: str) -> Disposition | Raced:
+        write = leased(case.record, lease, slot=slot, detail=case.detail.digest, limits=self.tools.limits)
+        if not self.tools.commit(case.record, write):
+            self.tools.repeated(lambda: self.doors.slots.forfeit(write.record, self.tools.clock.now()))
+            return Raced("somebody else took the lease")
+        return self.attempts.run(replace(case, record=write.record))

@@ -1,0 +1,3 @@
+"""Delivery's pure parts."""
+
+from __future__ import annotations
