@@ -49,7 +49,7 @@ def test_the_drawing_of_jobs_is_the_table() -> None:
     assert drawn("Job") == table
 
 
-@pytest.mark.parametrize(("move", "source"), product(Move, [None, *ExecutionState]))
+@pytest.mark.parametrize(("move", "source"), list(product(Move, [None, *ExecutionState])))
 def test_every_pair_is_a_move_or_an_error(move: Move, source: ExecutionState | None) -> None:
     row = TRANSITIONS[move]
     legal = source in row.sources if row.sources else source is None
