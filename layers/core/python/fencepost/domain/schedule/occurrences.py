@@ -132,8 +132,7 @@ def _last_of(schedule: CronSchedule, found: datetime, end: datetime) -> datetime
 
 def _run_until(schedule: CronSchedule, after: datetime, end: datetime) -> datetime | None:
     """The next run, if it is not later than `end`."""
-    found = next_run(schedule.fields, schedule.timezone, schedule.policy, after)
-    return found if found is not None and found <= end else None
+    return next_run(schedule.fields, schedule.timezone, schedule.policy, after, end)
 
 
 def _count_steps(schedule: IntervalSchedule, first: datetime, last: datetime) -> int:

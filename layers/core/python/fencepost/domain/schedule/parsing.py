@@ -239,6 +239,8 @@ def _check_fires(reader: Reader, schedule: Schedule, now: datetime) -> None:
         reader.fault("end_at", "lies in the past, so this never fires")
         return
     rule = "never fires: nothing is due between now (or start_at) and end_at"
+    if schedule.end_at is None:
+        rule = "never fires: its zone skips every time of day that it names"
     reader.faults.append(Fault(field=reader.path, value=schedule_to_wire(schedule), rule=rule))
 
 

@@ -76,7 +76,7 @@ def alternative(text: str) -> str | None:
 
 def similar_zones(name: str) -> str | None:
     """Up to three zones that `name` may have meant, joined by "or"; None if none is near."""
-    word = name.strip().replace(" ", "_")[:40]
+    word = name[:40].strip().replace(" ", "_")
     if word.upper() in _ABBREVIATIONS:
         return _ABBREVIATIONS[word.upper()]
     offset = _OFFSET.fullmatch(word.upper())

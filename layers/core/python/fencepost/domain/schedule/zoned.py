@@ -18,23 +18,34 @@ _MINUTE = timedelta(minutes=1)
 _NONE = timedelta(0)
 # Two days lie beyond the largest jump of any clock, so a change that far ahead repeats nothing from before.
 _CLEAR = timedelta(days=2)
+# Pieces looked at for one run. The rarest date needs five; three are spent on a match that its zone skips.
+_LOOKS = 24
 
 
-def next_run(fields: CronFields, zone: str, policy: DstPolicy, after: datetime) -> datetime | None:
-    """The first run strictly later than `after` (UTC), or None if the next 50 years hold none."""
-    start, piece = after, piece_at(zone, after)
-    while True:
+def next_run(
+    fields: CronFields, zone: str, policy: DstPolicy, after: datetime, until: datetime | None = None
+) -> datetime | None:
+    """The first run strictly later than `after` and not later than `until` (both UTC).
+
+    None if the next 50 years hold no matching wall clock, or if eight matches in a row are skipped by the zone:
+    the second Sunday of March at half past two does not exist in New York.
+    """
+    piece = piece_at(zone, after)
+    for _ in range(_LOOKS):
         first, end = _allowed(piece, policy)
         if piece.start > after and runs_after_gap(fields, policy, piece):
-            return piece.start
+            return piece.start if until is None or piece.start <= until else None
         wall = piece.wall(after) if after >= first else piece.wall(first) - _MINUTE
         match = next_match(fields, wall)
         if match is None:
             return None
         run = piece.instant(match)
+        if until is not None and min(run, piece.end) > until:
+            return None
         if run < end:
             return run
-        piece = _following(zone, piece, start, run)
+        piece = _following(zone, piece, after, run)
+    return None
 
 
 def runs_after_gap(fields: CronFields, policy: DstPolicy, piece: Piece) -> bool:

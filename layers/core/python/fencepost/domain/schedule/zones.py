@@ -28,6 +28,7 @@ def use_bundled_tzdata() -> None:
     """Makes the bundled database the only one in this process, for zones already loaded too."""
     zoneinfo.reset_tzpath(to=())
     ZoneInfo.clear_cache()
+    _pieces.cache_clear()
 
 
 def tzdata_version() -> str:
