@@ -21,12 +21,15 @@ from fencepost.domain.model import Team
 
 @dataclass(slots=True)
 class PumpReport:
-    """What one pass did. `unfinished`: its time was over before the work was."""
+    """What one pass did and saw. `unfinished`: its time was over before the work was. `waiting` counts those that
+    it read of who waits for a slot, `slots_in_use` the slots held or reserved when it ended."""
 
     handed_over: int = 0
     turns_of_jobs: int = 0
     discarded: int = 0
     marks_taken_down: int = 0
+    waiting: int = 0
+    slots_in_use: int = 0
     unfinished: bool = False
 
 
@@ -53,12 +56,14 @@ class Pump:
                 report.unfinished = True
                 break
         self._jobs(team_name, now, deadline, report)
+        report.slots_in_use = 0 if team is None else self._slots.in_use(team, self._now(now))
         return report
 
     def _round(self, name: str, team: Team | None, deadline: datetime, report: PumpReport) -> bool:
         """One look at who waits and what is free; whether another may find more."""
         now = self._context.clock.now()
         line = self._lines.read(name, now)
+        report.waiting = max(report.waiting, len(line.entries))
         self._discard(line, now, report)
         for lane in line.empty:
             report.marks_taken_down += self._marks.take_down(name, lane)

@@ -121,6 +121,11 @@ class Slots:
         for lane in every_lane if near is None else self._lanes(near, cap):
             yield from self._vacant(self._lane(team.name, lane), lane, cap, now)
 
+    def in_use(self, team: Team, now: datetime) -> int:
+        """How many slots below the cap are held or reserved now."""
+        lanes = range(-(-capacity(team) // self._limits.slots_per_lane))
+        return sum(held.until > now for lane in lanes for held in self._lane(team.name, lane))
+
     def reserve(self, team: str, vacancy: Vacancy, execution: ExecutionId, until: datetime) -> bool:
         """Keeps a slot for a waiting execution until `until`; false where somebody was first."""
         wanted = Holding(number=vacancy.number, execution=str(execution), fence=RESERVED, until=until)
