@@ -120,6 +120,16 @@ def test_a_signature_of_one_scheme_is_none_of_the_other():
         verify(relabelled, FACTS.body, [PUBLIC], SENT)
 
 
+def test_a_signature_counts_only_under_the_name_of_its_scheme():
+    headers = signed(NEW)
+    renamed = {
+        name: value.replace("v1", "v9") if "ignature" in name else value for name, value in headers.items()
+    }
+    for check in (verify, verify_fenced):
+        with pytest.raises(BadSignatureError, match="no signature by a known key"):
+            check(renamed, FACTS.body, [NEW], SENT)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

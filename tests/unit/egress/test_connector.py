@@ -62,6 +62,7 @@ def test_R07_the_judged_address_hears_the_name_and_exactly_the_request():
     assert f"Host: target.example:{target.port}" in lines
     assert "X-One: 1" in lines
     assert "Content-Length: 7" in lines
+    assert "Connection: close" in lines
     assert sum(line.lower().startswith("host:") for line in lines) == 1
     assert body == b'{"a":1}'
 
