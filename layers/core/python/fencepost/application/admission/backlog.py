@@ -10,12 +10,13 @@ from fencepost.application.admission import waiting
 from fencepost.application.admission.context import Context
 from fencepost.application.admission.draw import Lines
 from fencepost.application.admission.holdings import Vacancy, capacity, held_by
+from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.marks import Marks
 from fencepost.application.admission.overlap import OverlapGate
 from fencepost.application.admission.pump import Pump, PumpReport
 from fencepost.application.admission.slots import Slots
 from fencepost.application.admission.turns import NoTurn, Turns
-from fencepost.application.admission.waiting import TRANSIENT, Entry
+from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.store import Absent
 from fencepost.domain.model import Execution, Team
 
@@ -52,20 +53,9 @@ class Backlog:
     def hand_over(self, record: Execution, team: Team, now: datetime) -> None:
         """Gives the slot of a lease that is over to whoever's turn it is, or frees it. Safe to repeat.
 
-        What fails is left to the slot's expiry and the pump: the execution's own move stands whatever happens here.
+        The execution's own move stands whatever happens here. Raises StoreError where the slot may be held still;
+        unless it is called again, the slot's expiry and the pump see to it.
         """
-        with suppress(*TRANSIENT):
-            self._hand_over(record, team, now)
-
-    def crowded(self, team_name: str, now: datetime) -> bool:
-        """Whether somebody may wait, as known for at most a second: newcomers then join, whatever is free."""
-        return bool(self._marks.backlog_lanes(team_name, now))
-
-    def pump(self, team_name: str, now: datetime) -> PumpReport:
-        """Hands over whatever slots are free or deserted, and clears up. Safe to repeat, and in parallel."""
-        return self._pump.run(team_name, now)
-
-    def _hand_over(self, record: Execution, team: Team, now: datetime) -> None:
         if record.slot is None:
             return
         number = int(record.slot)
@@ -79,6 +69,14 @@ class Backlog:
         self._slots.release(record, now)
         if turn is not NoTurn.SLOT_GONE:
             self._look_again(team, number, now)
+
+    def crowded(self, team_name: str, now: datetime) -> bool:
+        """Whether somebody may wait, as known for at most a second: newcomers then join, whatever is free."""
+        return bool(self._marks.backlog_lanes(team_name, now))
+
+    def pump(self, team_name: str, now: datetime) -> PumpReport:
+        """Hands over whatever slots are free or deserted, and clears up. Safe to repeat, and in parallel."""
+        return self._pump.run(team_name, now)
 
     def _look_again(self, team: Team, number: int, now: datetime) -> None:
         """Whoever joined between the look at the line and the slot's release saw no free slot."""

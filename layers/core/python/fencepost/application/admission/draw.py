@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from fencepost.application.admission import waiting
+from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context, Memory
+from fencepost.application.admission.lanes import Entry, Heads
 from fencepost.application.admission.marks import Marks
-from fencepost.application.admission.waiting import Entry, Heads
 from fencepost.application.store import Key
 from fencepost.domain import fair_share
 
@@ -56,11 +56,10 @@ class Lines:
 
     def read(self, team: str, now: datetime) -> Line:
         """The team's line, read now."""
-        lanes = {
-            lane: waiting.heads(self._context, lane, now)
-            for lane in self._marks.read_backlog_lanes(team, now)
+        found = {
+            lane: lanes.heads(self._context, lane, now) for lane in self._marks.read_backlog_lanes(team, now)
         }
-        return self._lines.keep(team, Line(lanes), now)
+        return self._lines.keep(team, Line(found), now)
 
     def next(self, team: str, now: datetime) -> Entry | None:
         """Whose turn it is, as far as is known; None where nobody waits whose turn is not reserved."""

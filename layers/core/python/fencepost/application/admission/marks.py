@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from fencepost.application import keys
-from fencepost.application.admission import waiting
+from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context, Memory
 from fencepost.application.codec import VERSION
 from fencepost.application.store import Delete, Lost, Present, Put, Query, Table, Update, equals, items
@@ -57,7 +57,7 @@ class Marks:
         if isinstance(store.write(Update(key=key, set={"dim": hand}, condition=Present())), Lost):
             return True
         mine = equals("dim", hand)
-        if not waiting.empty(self._context, lane):
+        if not lanes.empty(self._context, lane):
             store.write(Update(key=key, remove=("dim",), condition=mine))
             return False
         self._backlogs.forget(team)

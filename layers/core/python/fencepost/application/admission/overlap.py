@@ -13,10 +13,11 @@ from datetime import datetime
 from typing import Any
 
 from fencepost.application import keys, messages
-from fencepost.application.admission import waiting
+from fencepost.application.admission import lanes, waiting
 from fencepost.application.admission.context import Context
+from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.marks import Marks
-from fencepost.application.admission.waiting import TRANSIENT, Entry
+from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.codec import VERSION, compact, decode_execution, decoding, ms
 from fencepost.application.codec import instant as instant_of
 from fencepost.application.store import (
@@ -24,6 +25,7 @@ from fencepost.application.store import (
     Condition,
     Item,
     Lacks,
+    OutcomeUnknownError,
     Put,
     Query,
     StoreBusyError,
@@ -119,11 +121,10 @@ class OverlapGate:
     def release(self, record: Execution, now: datetime) -> None:
         """Lets go of the lock of a record that is final, to the oldest in the job's queue if one waits.
 
-        Safe to repeat. What fails is left to the next firing and the pump.
+        Safe to repeat. Raises StoreError where the lock may be held still; unless it is called again, the next firing
+        and the pump see to it.
         """
-        if record.overlap is Overlap.ALLOW:
-            return
-        with suppress(*TRANSIENT):
+        if record.overlap is not Overlap.ALLOW:
             self._release(record, now)
 
     def pump(self, lane: str, now: datetime) -> bool:
@@ -150,7 +151,7 @@ class OverlapGate:
         if entry is not None and self._pass_on(lock, entry, now):
             return
         freed = self._write(lock, None, lock.fence, None)
-        if freed and queues and not waiting.empty(self._context, lane):
+        if freed and queues and not lanes.empty(self._context, lane):
             self.pump(lane, now)  # somebody joined between the look and the release
 
     def _over(self, lock: Lock, record: Execution) -> bool:
@@ -173,38 +174,44 @@ class OverlapGate:
 
     def _others_first(self, record: Execution) -> bool:
         """Somebody else is at the head of the job's queue."""
-        head = waiting.first(self._context, keys.overlap_lane(record.id.uid))
+        head = lanes.first(self._context, keys.overlap_lane(record.id.uid))
         return head is not None and head.execution != record.id
 
     def _remind(self, lock: Lock, holder: Execution, lane: str, now: datetime) -> bool:
         """Calls a holder that was given the turn and did not come, or whose worker was lost."""
-        key = waiting.place(holder)
+        key = lanes.place(holder)
         if key is not None and key.pk == lane:
             item = self._context.store.get(key)
-            entry = None if item is None else waiting.decode_entry(item)
+            entry = None if item is None else lanes.decode_entry(item)
             return entry is not None and entry.open(now) and self._pass_on(lock, entry, now)
         if holder.state is ExecutionState.RUNNING and _lapsed_lease(holder, now, self._context):
             wake = messages.wake(holder, at=now, now=now, limits=self._context.limits)
-            self._context.queues.send([wake])
+            lanes.send(self._context, [wake])
         return False
 
     def _oldest(self, lane: str, now: datetime) -> Entry | None:
         """The oldest in a lane whose turn is not reserved, and that does wait there."""
-        for entry in waiting.heads(self._context, lane, now).open:
-            if entry.reserved_until is None or not waiting.dismiss(self._context, entry, now):
+        for entry in lanes.heads(self._context, lane, now).open:
+            if entry.reserved_until is None or not lanes.dismiss(self._context, entry, now):
                 return entry
         return None
 
     def _pass_on(self, lock: Lock, entry: Entry, now: datetime) -> bool:
         """Claims the entry, reserves the lock for it, then sends, as protocol E2 has it for slots."""
-        claimed = waiting.claim(self._context, entry, None, now)
+        claimed = lanes.claim(self._context, entry, None, now)
         if claimed is None:
             return False
-        if not self._write(lock, str(entry.execution), lock.fence, claimed.reserved_until):
-            waiting.unclaim(self._context, claimed)
+        if not self._reserved(lock, claimed):
+            lanes.unclaim(self._context, claimed)
             return False
-        self._context.queues.send([waiting.wake_up(claimed)])
+        lanes.send(self._context, [lanes.wake_up(claimed)])
         return True
+
+    def _reserved(self, lock: Lock, claimed: Entry) -> bool:
+        try:
+            return self._write(lock, str(claimed.execution), lock.fence, claimed.reserved_until)
+        except OutcomeUnknownError:
+            return True  # once called it finds out: the turn is its own, or it goes on waiting
 
     def _full(self, lane: str) -> bool:
         limit = self._context.limits.overlap_queue

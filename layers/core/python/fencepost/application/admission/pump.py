@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from fencepost.application import keys
-from fencepost.application.admission import waiting
+from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context
 from fencepost.application.admission.draw import Line, Lines
+from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.marks import Marks
 from fencepost.application.admission.overlap import OverlapGate
 from fencepost.application.admission.slots import Slots
 from fencepost.application.admission.turns import NoTurn, Turns
-from fencepost.application.admission.waiting import Entry
+from fencepost.application.codec import UndecodableError
 from fencepost.application.codec_job import decode_team
 from fencepost.domain.model import Team
 
@@ -95,7 +97,7 @@ class Pump:
         found = self._context.store.batch_get(list(entries))
         for key, entry in entries.items():
             lane = found.get(key, {}).get("lane")
-            if lane != entry.key.pk and waiting.dismiss(self._context, entry, now):
+            if lane != entry.key.pk and lanes.dismiss(self._context, entry, now):
                 report.discarded += 1
 
     def _jobs(self, team: str, now: datetime, deadline: datetime, report: PumpReport) -> None:
@@ -105,14 +107,18 @@ class Pump:
             if self._now(now) >= deadline:
                 report.unfinished = True
                 return
-            if self._gate.pump(lane, self._now(now)):
-                report.turns_of_jobs += 1
-            elif waiting.empty(self._context, lane):
-                report.marks_taken_down += self._marks.take_down(team, lane)
+            with suppress(UndecodableError):  # one job's record that nobody understands holds up no other job
+                self._job(team, lane, self._now(now), report)
 
-    def _rotated(self, lanes: Sequence[str]) -> Sequence[str]:
-        start = int(self._context.entropy.fraction() * len(lanes))
-        return [*lanes[start:], *lanes[:start]]
+    def _job(self, team: str, lane: str, now: datetime, report: PumpReport) -> None:
+        if self._gate.pump(lane, now):
+            report.turns_of_jobs += 1
+        elif lanes.empty(self._context, lane):
+            report.marks_taken_down += self._marks.take_down(team, lane)
+
+    def _rotated(self, marked: Sequence[str]) -> Sequence[str]:
+        start = int(self._context.entropy.fraction() * len(marked))
+        return [*marked[start:], *marked[:start]]
 
     def _team(self, name: str) -> Team | None:
         item = self._context.store.get(keys.team(name))

@@ -8,12 +8,13 @@ from datetime import datetime
 from enum import Enum, auto
 
 from fencepost.application import messages
-from fencepost.application.admission import waiting
+from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context, Memory
 from fencepost.application.admission.draw import Lines
 from fencepost.application.admission.holdings import Vacancy
+from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.slots import Slots
-from fencepost.application.admission.waiting import Entry
+from fencepost.application.store import OutcomeUnknownError
 from fencepost.domain.instants import SECOND
 
 
@@ -40,19 +41,18 @@ class Turns:
             entry = self._lines.next(team, now)
             if entry is None:
                 return NoTurn.NOBODY_WAITS
-            if entry.reserved_until is not None and waiting.dismiss(self._context, entry, now):
+            if entry.reserved_until is not None and lanes.dismiss(self._context, entry, now):
                 continue  # it was called before, and did not come: it no longer waits
-            claimed = waiting.claim(self._context, entry, str(vacancy.number), now)
+            claimed = lanes.claim(self._context, entry, str(vacancy.number), now)
             if claimed is not None:
                 return self._reserve(team, vacancy, claimed, now)
         self._lines.forget(team)
         return NoTurn.CONTESTED
 
     def call(self, entries: Sequence[Entry]) -> None:
-        """Sends the wake-ups of those whose turn has come. One that is not accepted is the pump's, once its
-        reservation has lapsed."""
-        if entries:
-            self._context.queues.send([waiting.wake_up(entry) for entry in entries])
+        """Sends the wake-ups of those whose turn has come, and once more what was not accepted. After that the turn
+        is the pump's, once its reservation has lapsed."""
+        lanes.send(self._context, [lanes.wake_up(entry) for entry in entries])
 
     def call_pump(self, team: str, now: datetime) -> None:
         """Asks for a pass over the team's backlog, after everybody has learnt that the team is marked; once a second
@@ -61,11 +61,15 @@ class Turns:
             return
         self._asked.keep(team, True, now)  # noqa: FBT003 - the value that is remembered
         delay = self._context.limits.pump_after_mark // SECOND
-        self._context.queues.send([replace(messages.pump(team, now), delay=delay)])
+        lanes.send(self._context, [replace(messages.pump(team, now), delay=delay)])
 
     def _reserve(self, team: str, vacancy: Vacancy, claimed: Entry, now: datetime) -> Entry | NoTurn:
         until = claimed.reserved_until or now
-        if self._slots.reserve(team, vacancy, claimed.execution, until):
-            return claimed
-        waiting.unclaim(self._context, claimed)
-        return NoTurn.SLOT_GONE
+        try:
+            reserved = self._slots.reserve(team, vacancy, claimed.execution, until)
+        except OutcomeUnknownError:
+            return claimed  # once called it finds out: the slot is its own, or it goes on waiting
+        if not reserved:
+            lanes.unclaim(self._context, claimed)
+            return NoTurn.SLOT_GONE
+        return claimed

@@ -1,107 +1,34 @@
-"""Waiting: the entry that keeps an execution's place in a lane, and the one way into and out of WAITING.
-
-An entry lies under a marked lane for as long as its execution is WAITING there, never longer and never shorter:
-record and entry change in one transaction. An entry may be claimed for a while (`res`) by whoever hands a turn over.
-"""
+"""Into WAITING and out of it: the record and its entry in a lane change in one transaction, or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import replace
 
-from fencepost.application import keys
 from fencepost.application.admission.context import Context
-from fencepost.application.codec import (
-    VERSION,
-    UndecodableError,
-    compact,
-    decode_execution,
-    decoding,
-    instant,
-)
-from fencepost.application.messages import wake_body
+from fencepost.application.admission.lanes import decode_entry, encode_entry, place
 from fencepost.application.moves import Moved, moved, rewritten
-from fencepost.application.ports import Outgoing, QueueUnavailableError, tier_queue
 from fencepost.application.store import (
-    Absent,
     Action,
     Cancelled,
     Cause,
-    Check,
     Committed,
-    Compare,
-    Condition,
     Delete,
     InvalidWriteError,
-    Item,
-    Key,
-    Lacks,
     Lost,
     OutcomeUnknownError,
-    Present,
     Put,
-    Query,
     StoreBusyError,
     StoreError,
-    Table,
     Update,
     Won,
-    either,
     equals,
     every,
-    items,
 )
-from fencepost.domain.identity import ExecutionId
-from fencepost.domain.instants import from_ms, to_ms
-from fencepost.domain.model import Execution, Tier
+from fencepost.domain.model import Execution
 from fencepost.domain.states import ExecutionState, Move
 
-AFTER = "!"  # sorts before every character of an id: `sk + AFTER` is the first key behind `sk`
-READ_FACTORS = (1, 4, 16)
-SET_ASIDE = timedelta(hours=1)
-TRANSIENT = (StoreBusyError, OutcomeUnknownError, QueueUnavailableError)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One execution's place in a lane. `slot` is the slot that was reserved for it until `reserved_until`."""
-
-    key: Key
-    execution: ExecutionId
-    team: str
-    tier: Tier
-    due: datetime
-    reserved_until: datetime | None = None
-    slot: str | None = None
-
-    def open(self, now: datetime) -> bool:
-        """Nobody's turn is reserved for it."""
-        return self.reserved_until is None or self.reserved_until <= now
-
-
-def encode_entry(record: Execution) -> dict[str, Any]:
-    """The stored form: what a wake-up needs, so that handing over reads no record."""
-    return {"v": VERSION, "team": record.team, "tier": record.tier.value}
-
-
-def decode_entry(item: Item) -> Entry:
-    """Reads a stored entry. Raises UndecodableError."""
-    return decoding("entry", item, _read_entry)
-
-
-def _read_entry(item: Item) -> Entry:
-    due, _, identity = str(item["sk"]).partition("#")
-    return Entry(
-        key=Key(Table.CONTROL, item["pk"], item["sk"]),
-        execution=ExecutionId.parse(identity),
-        team=item["team"],
-        tier=Tier(item["tier"]),
-        due=from_ms(int(due)),
-        reserved_until=instant(item.get("res")),
-        slot=item.get("slot"),
-    )
+TRANSIENT = (StoreBusyError, OutcomeUnknownError)
 
 
 def commit(context: Context, before: Execution, after: Moved, *extra: Action) -> Won | Lost:
@@ -138,11 +65,6 @@ def _places(before: Execution, after: Execution) -> tuple[Action, ...]:
         return ()
     given_up = () if old is None else (Delete(key=old),)
     return given_up if new is None else (*given_up, Put(key=new, item=encode_entry(after)))
-
-
-def place(record: Execution) -> Key | None:
-    """The entry of a WAITING record; None for every other."""
-    return keys.waiting_entry(record) if record.state is ExecutionState.WAITING else None
 
 
 def _transact(context: Context, actions: Sequence[Action]) -> Committed | Cancelled:
@@ -186,107 +108,8 @@ def enter(context: Context, record: Execution, lane: str) -> Execution | None:
     return change.record if isinstance(commit(context, record, change), Won) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Heads:
-    """The open entries at the head of a lane, the oldest due first. `cut`: others may lie behind them."""
-
-    open: Sequence[Entry]
-    cut: bool
-    empty: bool
-
-
-def heads(context: Context, lane: str, now: datetime) -> Heads:
-    """At least eight open entries of `lane`, if it has as many.
-
-    Reserved ones are read past, within a bound: their turn has come already.
-    """
-    want = context.limits.hand_over_batch
-    found: list[Entry] = []
-    start: str | None = None
-    for factor in READ_FACTORS:
-        limit = want * factor
-        page = list(items(context.store, Query(table=Table.CONTROL, pk=lane, first=start, limit=limit)))
-        found.extend(entry for entry in map(_readable, page) if entry is not None and entry.open(now))
-        if len(page) < limit:
-            return Heads(found, cut=False, empty=start is None and not page)
-        if len(found) >= want:
-            break
-        start = f"{page[-1]['sk']}{AFTER}"
-    return Heads(found, cut=True, empty=False)
-
-
-def empty(context: Context, lane: str) -> bool:
-    """Nobody waits in `lane`."""
-    return next(items(context.store, Query(table=Table.CONTROL, pk=lane, limit=1)), None) is None
-
-
-def claim(context: Context, entry: Entry, slot: str | None, now: datetime) -> Entry | None:
-    """Protocol E2: `entry` as this caller's to hand a turn to, for 60 s; None where somebody else was first."""
-    until = now + context.limits.reservation
-    write = Update(
-        key=entry.key,
-        set=compact({"res": to_ms(until), "slot": slot}),
-        remove=("slot",) if slot is None else (),
-        condition=every(Present(), either(Lacks("res"), Compare("res", "<=", to_ms(now)))),
-    )
-    won = isinstance(context.store.write(write), Won)
-    return replace(entry, reserved_until=until, slot=slot) if won else None
-
-
-def unclaim(context: Context, entry: Entry) -> None:
-    """Gives a claimed entry back, unless it was claimed anew since."""
-    if entry.reserved_until is not None:
-        mine = equals("res", to_ms(entry.reserved_until))
-        context.store.write(Update(key=entry.key, remove=("res", "slot"), condition=mine))
-
-
-def dismiss(context: Context, entry: Entry, now: datetime) -> bool:
-    """Whether `entry` is not to be called, since its execution does not wait in its lane; it is then deleted.
-
-    One transaction with a check of what was read: an execution that comes to wait there meanwhile keeps its place.
-    Where the record cannot be understood the entry is put aside for an hour, so that it does not hold up the others.
-    """
-    key = keys.execution(entry.execution)
-    item = context.store.get(key)
-    try:
-        record = None if item is None else decode_execution(item)
-    except UndecodableError:
-        aside = to_ms(now + SET_ASIDE)
-        context.store.write(Update(key=entry.key, set={"res": aside}, condition=Present()))
-        return True
-    if record is not None and place(record) == entry.key:
-        return False
-    check = Check(key=key, condition=Absent() if record is None else _as_read(record))
-    context.store.transact((check, Delete(key=entry.key)), context.entropy.token())
-    return True
-
-
-def _as_read(record: Execution) -> Condition:
-    lane = Lacks("lane") if record.lane is None else equals("lane", record.lane)
-    return every(equals("state", record.state.value), lane)
-
-
-def first(context: Context, lane: str) -> Entry | None:
-    """The oldest of `lane`, whether its turn is reserved or not."""
-    item = next(items(context.store, Query(table=Table.CONTROL, pk=lane, limit=1)), None)
-    return None if item is None else _readable(item)
-
-
-def _readable(item: Item) -> Entry | None:
-    """An entry that cannot be understood is passed over; its lane stays marked for those who can."""
-    try:
-        return decode_entry(item)
-    except UndecodableError:
-        return None
-
-
 def reserved_slot(context: Context, record: Execution) -> str | None:
     """The slot that waits for a WAITING record, by its entry; it may be somebody else's by now."""
     key = place(record)
     item = None if key is None else context.store.get(key)
     return None if item is None else decode_entry(item).slot
-
-
-def wake_up(entry: Entry) -> Outgoing:
-    """The message that tells `entry`'s execution that its turn has come."""
-    return Outgoing(queue=tier_queue(entry.tier), body=wake_body(entry.execution), group=entry.team)
