@@ -11,6 +11,7 @@ from typing import Any
 
 _VERSION = 1
 _BUSY_SECONDS = 5.0
+_OPENINGS = 50
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS items (
         tbl TEXT NOT NULL, pk TEXT NOT NULL, sk TEXT NOT NULL, body TEXT NOT NULL,
@@ -42,10 +43,10 @@ class Database:
     to the disk on every commit). One connection under one lock: threads take turns, other processes are waited for.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, busy_seconds: float = _BUSY_SECONDS) -> None:
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(
-            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
         )
         try:
             self._prepare()
@@ -76,7 +77,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
 
     def _prepare(self) -> None:
-        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._enter_write_ahead_mode()
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self.transaction() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -85,12 +86,30 @@ class Database:
             for statement in _SCHEMA:
                 connection.execute(statement)
 
+    def _enter_write_ahead_mode(self) -> None:
+        """SQLite does not wait for others in this one statement, so we let it wait in one where it does."""
+        for _ in range(_OPENINGS):
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if not _held_by_others(error):
+                    raise
+                self._connection.execute("BEGIN IMMEDIATE")
+                self._connection.execute("ROLLBACK")
+            else:
+                return
+        raise DatabaseBusyError("the file could not be brought into write-ahead mode")
+
 
 @contextmanager
 def _busy() -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        if _held_by_others(error):
             raise DatabaseBusyError(str(error)) from error
         raise
+
+
+def _held_by_others(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
