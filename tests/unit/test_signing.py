@@ -120,6 +120,13 @@ def test_a_signature_of_one_scheme_is_none_of_the_other():
         verify(relabelled, FACTS.body, [PUBLIC], SENT)
 
 
+def test_the_instant_in_the_fence_signature_is_the_one_that_is_signed():
+    headers = signed(NEW)
+    later = headers["Fencepost-Signature"].replace("t=1772366400", "t=1772366460")
+    with pytest.raises(BadSignatureError, match="names another instant"):
+        verify_fenced(headers | {"Fencepost-Signature": later}, FACTS.body, [NEW], SENT)
+
+
 def test_a_signature_counts_only_under_the_name_of_its_scheme():
     headers = signed(NEW)
     renamed = {
