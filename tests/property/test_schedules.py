@@ -29,6 +29,14 @@ LONG_AGO = datetime(1999, 1, 1, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
 
 
+def following(schedule: Schedule, after: datetime) -> datetime:
+    """The next occurrence of a schedule that has one."""
+    found = next_occurrence(schedule, after)
+    assume(found is not None)
+    assert found is not None
+    return found
+
+
 @given(schedules(), instants())
 def test_T07_the_next_one_is_always_later(schedule, after):
     found = next_occurrence(schedule, after)
@@ -38,8 +46,7 @@ def test_T07_the_next_one_is_always_later(schedule, after):
 @given(schedules(), instants(), st.timedeltas(timedelta(0), timedelta(days=400)))
 def test_the_next_one_depends_on_nothing_but_where_one_asks(schedule, after, earlier):
     """Nothing lies between an instant and what follows it, from wherever one started."""
-    found = next_occurrence(schedule, after)
-    assume(found is not None)
+    found = following(schedule, after)
     assert next_occurrence(schedule, found - TICK) == found
     before = next_occurrence(schedule, after - earlier)
     assert before is not None
@@ -48,8 +55,7 @@ def test_the_next_one_depends_on_nothing_but_where_one_asks(schedule, after, ear
 
 @given(schedules(), instants())
 def test_the_latest_one_undoes_the_next(schedule, after):
-    found = next_occurrence(schedule, after)
-    assume(found is not None)
+    found = following(schedule, after)
     assert latest_occurrence(schedule, found, LONG_AGO) == found
     before = latest_occurrence(schedule, found - TICK, LONG_AGO)
     assert before is None or before <= after

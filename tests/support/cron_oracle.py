@@ -1,6 +1,6 @@
 """A slow oracle for cron expressions: it looks at every minute of a window, one after the other.
 
-It follows the text of the rule (docs/decisions/0002-cron-dialect.md) and shares nothing with the code under test.
+It follows the text of the rule (docs/decisions/0003-cron-dialect.md) and shares nothing with the code under test.
 """
 
 from __future__ import annotations

@@ -49,11 +49,8 @@ def test_each_job_has_a_schedule_or_a_reason():
 
 
 def test_the_zone_holds_for_the_lines_below_it():
-    zones = [
-        line.schedule.timezone
-        for line in parse_crontab(FILE, now=NOW, timezone="Asia/Tokyo")
-        if line.schedule
-    ]
+    lines = parse_crontab(FILE, now=NOW, timezone="Asia/Tokyo")
+    zones = [line.schedule.timezone for line in lines if isinstance(line.schedule, CronSchedule)]
     assert zones == ["Asia/Tokyo", "Asia/Tokyo", "Europe/Berlin"]
     assert parse_crontab(FILE, now=NOW)[2].schedule == CronSchedule(
         cron="30 2 * * 1-5", timezone="Europe/Berlin"

@@ -1,7 +1,7 @@
 """The strict reader of cron expressions: Debian's five fields, nothing else.
 
 Whether an expression is *wild* and how its day fields join are decided on the text, by the first character of a
-field; the sets of values alone would not tell. See docs/decisions/0002-cron-dialect.md.
+field; the sets of values alone would not tell. See docs/decisions/0003-cron-dialect.md.
 """
 
 from __future__ import annotations
