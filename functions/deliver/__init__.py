@@ -1,0 +1,1 @@
+"""From due to delivered."""

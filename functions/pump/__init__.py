@@ -1,0 +1,1 @@
+"""A pass over a waiting team."""

@@ -1,0 +1,29 @@
+"""Woken once a day: finds and heals what no wake-up would find any more. Its finds should be none."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fencepost.runtime import scanning
+from fencepost.runtime.events import Event
+from fencepost.runtime.function import Handler, on_lambda
+from fencepost.runtime.stage import Stage
+
+
+def build(stage: Stage) -> Handler:
+    """The handler over `stage`."""
+    sweep = scanning.sweep(stage)
+
+    def handle(event: Event, context: object) -> dict[str, Any]:
+        report = sweep.run(stage.clock.now())
+        scanning.measure_sweep(report, stage.observed.telemetry)
+        found = asdict(report)
+        if report.finds or report.unreadable:
+            stage.observed.logger.error("the second net caught something", extra=found)
+        return found
+
+    return handle
+
+
+handler = on_lambda(build)

@@ -1,0 +1,1 @@
+"""The minute's wake-up."""

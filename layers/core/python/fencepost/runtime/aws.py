@@ -1,0 +1,105 @@
+"""A stage on AWS: its tables, queues and keys by the names in its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fencepost.adapters.aws import Patience
+from fencepost.adapters.clients import dynamodb_client, sqs_client
+from fencepost.adapters.dynamodb.store import DynamoDbStore
+from fencepost.adapters.seam import seamed
+from fencepost.adapters.sqs import SqsQueues
+from fencepost.application.delivery.reads import Reads
+from fencepost.application.ports import Clock, Entropy, Notifier, Queues, Targets
+from fencepost.application.store import Store
+from fencepost.runtime.clock import SystemClock
+from fencepost.runtime.entropy import SystemEntropy, token_bytes
+from fencepost.runtime.observability import Observability, observability
+from fencepost.runtime.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from fencepost.adapters.sealing import Sealer
+    from fencepost.runtime.outward import Outward
+
+QUICK = Patience(connect_seconds=0.1, read_seconds=0.2, attempts=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwsStage:
+    """`Stage` for a deployed function."""
+
+    settings: Settings
+    observed: Observability
+    clock: Clock
+    entropy: Entropy
+
+    @classmethod
+    def from_env(cls) -> AwsStage:
+        """Reads the function's environment. Raises SettingsError."""
+        settings = Settings.from_env()
+        return cls(
+            settings=settings,
+            observed=observability(settings.stage),
+            clock=SystemClock(),
+            entropy=SystemEntropy(),
+        )
+
+    @cached_property
+    def store(self) -> Store:
+        """With the usual patience."""
+        return self._store(Patience())
+
+    @cached_property
+    def quick_store(self) -> Store:
+        """Within 300 ms or not at all."""
+        return self._store(QUICK)
+
+    @cached_property
+    def queues(self) -> Queues:
+        """The stage's queues."""
+        queues = SqsQueues(sqs_client(self.settings.region, Patience()), self.settings.queues)
+        return seamed(queues, "queues", self.observed.telemetry.around)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """Everything that a job may call."""
+        return seamed(self._outward.targets, "targets", self.observed.telemetry.around)
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        """Everything by which a team is told."""
+        return seamed(self._outward.notifier, "notifier", self.observed.telemetry.around)
+
+    @cached_property
+    def sealer(self) -> Sealer:
+        """Seals and opens the teams' secrets with the stage's key. Raises SettingsError where it has none."""
+        from fencepost.adapters.clients import kms_client  # noqa: PLC0415 - few functions handle secrets
+        from fencepost.adapters.sealing import KmsKeeper, Sealer  # noqa: PLC0415 - the same
+
+        if self.settings.kms_key_id is None:
+            raise SettingsError({"FENCEPOST_KMS_KEY_ID": "is not set"})
+        return Sealer(KmsKeeper(kms_client(self.settings.region), self.settings.kms_key_id), token_bytes)
+
+    @cached_property
+    def _outward(self) -> Outward:
+        from fencepost.adapters.clients import sts_client  # noqa: PLC0415 - few functions call out
+        from fencepost.adapters.targets.clients import TeamClients, boto_clients  # noqa: PLC0415 - the same
+        from fencepost.adapters.targets.credentials import BotoSts, RoleCredentials  # noqa: PLC0415 - the same
+        from fencepost.runtime.outward import outward  # noqa: PLC0415 - the same
+
+        roles = RoleCredentials(sts=BotoSts(sts_client(self.settings.region)), now=self.clock.now)
+        clients = TeamClients(build=boto_clients(), roles=roles)
+        reads = Reads(self.store)
+        return outward(clients, self.sealer.open, self.settings.egress, reads, self.clock)
+
+    def _store(self, patience: Patience) -> Store:
+        store = DynamoDbStore(
+            dynamodb_client(self.settings.region, patience),
+            self.settings.tables,
+            clock=self.clock,
+            entropy=self.entropy,
+            attempts=patience.attempts,
+        )
+        return seamed(store, "store", self.observed.telemetry.around)

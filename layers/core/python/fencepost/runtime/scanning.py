@@ -1,0 +1,103 @@
+"""Composes what finds due timers: tick, scan, claim, second net. No HTTP client, no API code."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from fencepost.application.delivery.reads import Reads
+from fencepost.application.ports import Clock
+from fencepost.application.scanning.claimer import Claimer, default_retention
+from fencepost.application.scanning.handover import HandOver
+from fencepost.application.scanning.quarantine import Quarantine, SetAside
+from fencepost.application.scanning.report import ScanReport
+from fencepost.application.scanning.resolve import Resolver
+from fencepost.application.scanning.scan import Scan
+from fencepost.application.scanning.sweep import Sweep, SweepReport
+from fencepost.application.scanning.tick import Tick
+from fencepost.application.scanning.watermark import Watermark
+from fencepost.domain.instants import SECOND
+from fencepost.runtime.observability import Metric, Telemetry
+from fencepost.runtime.stage import Stage
+
+
+def tick(stage: Stage) -> Tick:
+    """The minute's wake-up."""
+    return Tick(store=stage.store, queues=stage.queues, limits=stage.settings.limits)
+
+
+def scan(stage: Stage) -> Scan:
+    """One shard's pass."""
+    claims = claimer(stage)
+    return Scan(
+        store=stage.store,
+        clock=stage.clock,
+        entropy=stage.entropy,
+        claimer=claims,
+        handover=claims.handover,
+        quarantine=claims.quarantine,
+        watermark=Watermark(store=stage.store, limits=stage.settings.limits),
+        limits=stage.settings.limits,
+    )
+
+
+def sweep(stage: Stage) -> Sweep:
+    """The second net."""
+    return Sweep(store=stage.store, scan=scan(stage), limits=stage.settings.limits)
+
+
+def claimer(stage: Stage) -> Claimer:
+    """Turns timers into executions; job writes inside the horizon use it as well (protocol B9)."""
+    limits = stage.settings.limits
+    handover = HandOver(store=stage.store, queues=stage.queues, clock=stage.clock, limits=limits)
+    return Claimer(
+        store=stage.store,
+        clock=stage.clock,
+        entropy=stage.entropy,
+        handover=handover,
+        resolver=Resolver(store=stage.store, handover=handover, limits=limits),
+        quarantine=Quarantine(store=stage.store, tell=_Alarm(stage)),
+        limits=limits,
+        retention=_Retention(Reads(stage.store), stage.clock),
+        no_fire_before=stage.settings.no_fire_before,
+    )
+
+
+class _Retention:
+    """How long a team wants its records kept, as of a few seconds ago."""
+
+    def __init__(self, reads: Reads, clock: Clock) -> None:
+        self._reads = reads
+        self._clock = clock
+
+    def __call__(self, team: str) -> timedelta:
+        found = self._reads.team(team, self._clock.now()) if team else None
+        return default_retention(team) if found is None else found.retention
+
+
+class _Alarm:
+    """Says at once, in the log, what was set aside; the metric raises the alarm."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._logger = stage.observed.logger
+
+    def __call__(self, event: SetAside) -> None:
+        named = {"uid": event.uid, "team": event.team, "job": event.job, "why": event.why}
+        self._logger.error("timer set aside", extra=named)
+
+
+def measure_scan(report: ScanReport, telemetry: Telemetry, now: datetime) -> None:
+    """What one pass says about itself."""
+    for lag in report.claim_lag_ms:
+        telemetry.add(Metric.CLAIM_LAG, lag)
+    for tier, count in report.claimed_by_tier.items():
+        telemetry.add(Metric.CLAIMED, count, tier=tier)
+    if report.watermark is not None:
+        telemetry.add(Metric.WATERMARK_AGE, (now - report.watermark) / SECOND)
+    if report.quarantined:
+        telemetry.add(Metric.QUARANTINED, report.quarantined)
+
+
+def measure_sweep(report: SweepReport, telemetry: Telemetry) -> None:
+    """What the second net says about itself; zeros as well, so that silence is an alarm."""
+    telemetry.add(Metric.TIMERLESS_JOBS, report.timerless_jobs)
+    telemetry.add(Metric.QUARANTINED, report.quarantined)
