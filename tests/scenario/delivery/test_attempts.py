@@ -28,7 +28,7 @@ def test_a_firing_reaches_its_target_once_and_its_record_says_how():
     assert (attempt.outcome, attempt.status, attempt.fence) == ("delivered", 200, record.fence)
     assert (call.execution, call.fence, call.attempt) == (str(record.id), record.fence, 1)
     assert record.lateness == timedelta(0)
-    assert record.ended_at == record.started_at + world.targets.takes
+    assert record.ended_at == call.at + world.targets.takes
     assert record.expires_at is not None
     assert world.slots() == []
 

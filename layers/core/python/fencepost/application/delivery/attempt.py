@@ -43,6 +43,7 @@ class Case:
     team: Team
     detail: Detail
     permit: Permit
+    waited: bool = False
 
     @property
     def host(self) -> str:
@@ -71,7 +72,7 @@ class Attempts:
             opened = self.circuits.note(case.team.name, case.host, case.permit, outcome, now)
         first = case.record.attempts[-1].number == 1
         facts = facts_of(case.record, outcome=outcome.kind.value, first=first)
-        return self._record(case, outcome, replace(facts, circuit_opened=opened))
+        return self._record(case, outcome, replace(facts, circuit_opened=opened, waited=case.waited))
 
     def time_left(self, record: Execution) -> timedelta:
         """What the holder may use of its lease: it stops before the end, by the margin that clocks need."""
@@ -113,7 +114,7 @@ class Attempts:
         return self.finish.run(moved.record, case.team, case.job, replace(facts, state=moved.record.state))
 
     def _accepted(self, case: Case, outcome: Outcome, facts: Facts) -> Disposition | Raced:
-        held = begin_long_work(self.tools, self.doors, case.record, case.job, outcome)
+        held = begin_long_work(self.tools, self.doors, case.record, case.job.long_work, outcome)
         if held is None:
             return Raced("the outcome came too late for its fence")
         return Acknowledge(why="the target works on, and its lease is watched", facts=facts)

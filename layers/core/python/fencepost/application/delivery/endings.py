@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.application.delivery.dead_letters import dead_letter_put
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
-from fencepost.application.delivery.results import Disposition, Facts, Raced, facts_of
+from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, Raced, facts_of
 from fencepost.application.delivery.tools import Tools
-from fencepost.application.moves import finished
+from fencepost.application.moves import Moved, finished
+from fencepost.application.planting import wake_timer
+from fencepost.application.store import Action
+from fencepost.domain.instants import floor_ms
 from fencepost.domain.model import Execution, Job, Team
 from fencepost.domain.states import Move, Reason
+
+DEATHS = frozenset({Move.DIE, Move.GIVE_UP})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A move to make. `in_hand`: a message comes back if it is not finished; without one, the move's own transaction
+    plants a timer that stands in for it (protocol A1). `facts` are those of the attempt that led here.
+    """
+
+    record: Execution
+    move: Move
+    team: Team
+    job: Job | None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    facts: Facts | None = None
+    in_hand: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,46 +47,44 @@ class Endings:
         self, record: Execution, reason: Reason, team: Team, job: Job | None
     ) -> Disposition | Raced:
         """It may not begin, or not go on."""
-        return self._end(record, Move.CANCEL, team, job, reason=reason)
+        changes = {"reason": reason}
+        return self.end(Change(record=record, move=Move.CANCEL, team=team, job=job, changes=changes))
 
     def skipped(self, record: Execution, reason: Reason, team: Team, job: Job) -> Disposition | Raced:
         """Its owner wants it left out."""
-        return self._end(record, Move.SKIP_OVERLAP, team, job, reason=reason)
+        changes = {"reason": reason}
+        return self.end(Change(record=record, move=Move.SKIP_OVERLAP, team=team, job=job, changes=changes))
 
     def undeliverable(self, record: Execution, note: str, team: Team, job: Job | None) -> Disposition | Raced:
         """It cannot be delivered, whoever tries: dead, with a note that says why."""
-        return self.dead(record, Move.GIVE_UP, team, job, reason=Reason.UNDELIVERABLE, note=note)
+        changes = {"reason": Reason.UNDELIVERABLE, "note": note}
+        return self.end(Change(record=record, move=Move.GIVE_UP, team=team, job=job, changes=changes))
 
-    def dead(
-        self,
-        record: Execution,
-        move: Move,
-        team: Team,
-        job: Job | None,
-        *,
-        facts: Facts | None = None,
-        **changes: Any,
-    ) -> Disposition | Raced:
-        """DEAD and its dead letter, in one transaction; then the dead-letter queue."""
-        return self._end(record, move, team, job, facts=facts, **changes)
-
-    def _end(
-        self,
-        record: Execution,
-        move: Move,
-        team: Team,
-        job: Job | None,
-        *,
-        facts: Facts | None = None,
-        **changes: Any,
-    ) -> Disposition | Raced:
+    def end(self, change: Change) -> Disposition | Raced:
+        """Makes the final move, a death together with its dead letter; then pays the duties."""
         now = self.tools.clock.now()
-        given_up = {**WITHOUT_LEASE, "retry_at": None}
-        moved = finished(record, move, now=now, retention=team.retention, **{**given_up, **changes})
-        letter = () if move not in {Move.DIE, Move.GIVE_UP} else (dead_letter_put(moved.record),)
+        given_up = {**WITHOUT_LEASE, "retry_at": None, **change.changes}
+        record, retention = change.record, change.team.retention
+        moved = finished(record, change.move, now=now, retention=retention, **given_up)
         held = self.finish.giving_up(record)
-        if not self.tools.commit(record, moved, *letter, insist=move is Move.DIE):
-            return Raced(f"{move} lost")
+        letter = (dead_letter_put(moved.record),) if change.move in DEATHS else ()
+        if not change.in_hand:
+            return self._by_itself(change, moved, letter)
+        if not self.tools.commit(record, moved, *letter, insist=change.move is Move.DIE):
+            return Raced(f"{change.move} lost")
         if held is not record:
-            self.finish.freed(held, team)
-        return self.finish.run(moved.record, team, job, facts or facts_of(moved.record))
+            self.finish.freed(held, change.team)
+        return self.finish.run(moved.record, change.team, change.job, change.facts or facts_of(moved.record))
+
+    def _by_itself(self, change: Change, moved: Moved, letter: tuple[Action, ...]) -> Disposition | Raced:
+        """The timer goes when the duties are paid; if they are not, it wakes somebody who pays them."""
+        at, limits = floor_ms(self.tools.clock.now()), self.tools.limits
+        timer = self.tools.commit_with_timer(
+            change.record, moved, lambda now: wake_timer(moved.record, at, now=now, limits=limits), *letter
+        )
+        if timer is None:
+            return Raced(f"{change.move} lost")
+        paid = self.finish.run(moved.record, change.team, change.job, change.facts)
+        if isinstance(paid, Acknowledge):
+            self.tools.forget(timer)
+        return paid

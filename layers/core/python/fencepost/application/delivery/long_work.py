@@ -11,20 +11,20 @@ from fencepost.application.planting import watch_timer
 from fencepost.domain.attempts import closed
 from fencepost.domain.instants import floor_ms
 from fencepost.domain.judgement import judged_at
-from fencepost.domain.model import Execution, Job
+from fencepost.domain.model import Execution, LongWork
 from fencepost.domain.outcome import Outcome
 
 
 def begin_long_work(
-    tools: Tools, doors: Admission, record: Execution, job: Job, outcome: Outcome
+    tools: Tools, doors: Admission, record: Execution, terms: LongWork, outcome: Outcome
 ) -> Execution | None:
-    """The lease of the job's long work, with a watch that is durable before anybody forgets the message.
+    """The lease of long work, with a watch that is durable before anybody forgets the message.
 
     None: the record, or its slot, is no longer the holder's.
     """
     now = tools.clock.now()
-    run_until = floor_ms(now + job.long_work.max_run)
-    until = min(floor_ms(now + job.long_work.lease), run_until)
+    run_until = floor_ms(now + terms.max_run)
+    until = min(floor_ms(now + terms.lease), run_until)
     if not tools.repeated(lambda: doors.slots.extend(record, until, now)):
         return None
     attempts = closed(record, outcome, at=None)
@@ -33,10 +33,10 @@ def begin_long_work(
 
 
 def extend_long_work(
-    tools: Tools, doors: Admission, record: Execution, job: Job, now: datetime
+    tools: Tools, doors: Admission, record: Execution, terms: LongWork, now: datetime
 ) -> Execution | None:
     """A heartbeat: the slot first, then the lease; the watch finds out by itself (protocol D7). None: lost."""
-    until = floor_ms(now + job.long_work.lease)
+    until = floor_ms(now + terms.lease)
     until = until if record.run_until is None else min(until, record.run_until)
     if record.lease_until is not None and until <= record.lease_until:
         return record

@@ -7,20 +7,23 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from fencepost.domain.instants import SECOND
-from fencepost.domain.model import Execution, Tier
+from fencepost.domain.model import Execution, Origin, Tier
 from fencepost.domain.states import ExecutionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is worth measuring. `lateness` is set by the run that made the first attempt; `outcome` by an attempt."""
+    """What is worth measuring. `lateness` is set by the run that made the first attempt, `outcome` by an attempt,
+    `waited` where it waited for its own team or job before it."""
 
     team: str
     tier: Tier
     state: ExecutionState
+    origin: Origin
     attempt: int = 0
     outcome: str | None = None
     lateness: timedelta | None = None
+    waited: bool = False
     circuit_opened: bool = False
     untold: bool = False
 
@@ -65,6 +68,7 @@ def facts_of(record: Execution, *, outcome: str | None = None, first: bool = Fal
         team=record.team,
         tier=record.tier,
         state=record.state,
+        origin=record.origin,
         attempt=record.attempt,
         outcome=outcome,
         lateness=record.lateness if first else None,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from fencepost.application.delivery.endings import Endings
+from fencepost.application.delivery.endings import Change, Endings
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
 from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, Raced, facts_of
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.moves import moved
+from fencepost.application.planting import wake_timer
 from fencepost.domain.attempts import closed, passed_over
 from fencepost.domain.model import Execution, Job, RetryPolicy, Team
 from fencepost.domain.outcome import CircuitOpen, Outcome, WorkerLost
@@ -28,7 +28,14 @@ class Retries:
     endings: Endings
 
     def failed(
-        self, record: Execution, outcome: Outcome, team: Team, job: Job | None, facts: Facts | None = None
+        self,
+        record: Execution,
+        outcome: Outcome,
+        team: Team,
+        job: Job | None,
+        facts: Facts | None = None,
+        *,
+        in_hand: bool = True,
     ) -> Disposition | Raced:
         """Closes the running attempt of `record` (the one of its fence) with `outcome`."""
         now = self.tools.clock.now()
@@ -36,32 +43,29 @@ class Retries:
             "attempts": closed(record, outcome, at=now),
             "losses": record.losses + isinstance(outcome, WorkerLost),
         }
-        verdict = self.verdict(record.attempt, outcome, job, now)
-        if isinstance(verdict, Never):
-            return self.endings.dead(
-                record, Move.DIE, team, job, facts=facts, reason=verdict.reason, **changes
-            )
-        return self._later(record, Move.RETRY, verdict, team, facts, changes)
+        verdict = self._verdict(record.attempt, outcome, job, now)
+        move = Move.DIE if isinstance(verdict, Never) else Move.RETRY
+        change = Change(
+            record=record, move=move, team=team, job=job, changes=changes, facts=facts, in_hand=in_hand
+        )
+        return self._follow(change, verdict)
 
     def deferred(self, record: Execution, team: Team, job: Job, not_before: datetime) -> Disposition | Raced:
         """The target's circuit is open: an attempt that called nobody, counted all the same."""
-        now = self.tools.clock.now()
-        outcome = CircuitOpen()
+        now, outcome = self.tools.clock.now(), CircuitOpen()
         kept = passed_over(record, outcome, at=now, keep=self.tools.limits.attempts_kept)
         changes = {
             "attempts": kept.attempts,
             "attempts_dropped": kept.dropped,
             "attempt": record.attempt + 1,
         }
-        facts = replace(facts_of(record), outcome=outcome.kind.value)
-        verdict = self.verdict(record.attempt + 1, outcome, job, now, not_before)
-        if isinstance(verdict, Never):
-            return self.endings.dead(
-                record, Move.GIVE_UP, team, job, facts=facts, reason=verdict.reason, **changes
-            )
-        return self._later(record, Move.DEFER, verdict, team, facts, changes)
+        verdict = self._verdict(record.attempt + 1, outcome, job, now, not_before)
+        move = Move.GIVE_UP if isinstance(verdict, Never) else Move.DEFER
+        facts = facts_of(record, outcome=outcome.kind.value)
+        change = Change(record=record, move=move, team=team, job=job, changes=changes, facts=facts)
+        return self._follow(change, verdict)
 
-    def verdict(
+    def _verdict(
         self,
         attempt: int,
         outcome: Outcome,
@@ -74,20 +78,29 @@ class Retries:
         fraction = self.tools.entropy.fraction()
         return after_failure(policy, attempt, outcome, now=now, fraction=fraction, not_before=not_before)
 
-    def _later(
-        self,
-        record: Execution,
-        move: Move,
-        again: Again,
-        team: Team,
-        facts: Facts | None,
-        changes: dict[str, Any],
-    ) -> Disposition | Raced:
-        released = {**WITHOUT_LEASE, "retry_at": again.at}
-        after = moved(record, move, **{**released, **changes})
+    def _follow(self, change: Change, verdict: Again | Never) -> Disposition | Raced:
+        if isinstance(verdict, Never):
+            changes = {**change.changes, "reason": verdict.reason}
+            return self.endings.end(replace(change, changes=changes))
+        return self._later(change, verdict)
+
+    def _later(self, change: Change, again: Again) -> Disposition | Raced:
+        """RETRY_WAIT; then the slot, for others are waiting; then the wake-up, before the message in hand goes."""
+        record = change.record
+        after = moved(record, change.move, **{**WITHOUT_LEASE, "retry_at": again.at, **change.changes})
         held = self.finish.giving_up(record)
-        if not self.tools.commit(record, after, insist=True):
-            return Raced(f"{move} lost")
-        self.finish.freed(held, team)
-        self.tools.rearm(after.record, again.at)
-        return Acknowledge(why=again.why, facts=facts or facts_of(after.record))
+        if change.in_hand:
+            if not self.tools.commit(record, after, insist=True):
+                return Raced(f"{change.move} lost")
+            self.finish.freed(held, change.team)
+            self.tools.rearm(after.record, again.at)
+        else:
+            limits = self.tools.limits
+            timer = self.tools.commit_with_timer(
+                record, after, lambda now: wake_timer(after.record, again.at, now=now, limits=limits)
+            )
+            if timer is None:
+                return Raced(f"{change.move} lost")
+            self.finish.freed(held, change.team)
+            self.tools.hand_over(after.record, timer)
+        return Acknowledge(why=again.why, facts=change.facts or facts_of(after.record))

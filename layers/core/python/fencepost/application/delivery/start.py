@@ -130,4 +130,5 @@ class Start:
         if not self.tools.commit(case.record, write):
             self.tools.repeated(lambda: self.doors.slots.forfeit(write.record, self.tools.clock.now()))
             return Raced("somebody else took the lease")
-        return self.attempts.run(replace(case, record=write.record))
+        waited = case.record.state is ExecutionState.WAITING
+        return self.attempts.run(replace(case, record=write.record, waited=waited))

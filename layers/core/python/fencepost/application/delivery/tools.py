@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -12,7 +13,7 @@ from fencepost.application import keys, messages
 from fencepost.application.admission import waiting
 from fencepost.application.admission.context import Context
 from fencepost.application.delivery.reads import Reads
-from fencepost.application.moves import Moved
+from fencepost.application.moves import Moved, created
 from fencepost.application.planting import plant, wake_timer
 from fencepost.application.ports import Clock, Entropy, Queues, QueueUnavailableError
 from fencepost.application.store import (
@@ -29,6 +30,7 @@ from fencepost.application.store import (
 )
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Timer
+from fencepost.domain.states import Move
 
 T = TypeVar("T")
 TRIES = 4
@@ -106,6 +108,24 @@ class Tools:
                     turn += 1
         raise StoreBusyError(f"{before.id}: no timer could be planted")
 
+    def create_with_timer(self, record: Execution, timer_at: Callable[[datetime], Timer]) -> Timer | None:
+        """Puts a record that nobody has put yet, with the timer that will wake it; None: somebody was first.
+
+        Starts again with a new now as `commit_with_timer` does; a lost answer is told by the claim id.
+        """
+        began = self.clock.now()
+        turn = 0
+        while (now := self.clock.now()) - began <= self.limits.writer_gives_up and turn < 2 * TRIES:
+            planted = plant(timer_at(now), now, self.limits)
+            with suppress(StoreBusyError, OutcomeUnknownError):
+                self.store.transact((created(record, Move.CLAIM), *planted.actions))
+            there = self.store.get(keys.execution(record.id))
+            if there is not None:
+                return planted.timer if there.get("claim") == record.claim_id else None
+            self.pause(turn)
+            turn += 1
+        raise StoreBusyError(f"{record.id}: no timer could be planted")
+
     def rearm(self, record: Execution, at: datetime) -> None:
         """Leaves a durable wake-up for `record` at `at`: a delayed message, or a timer where that is too far off or
         the queue does not take it. Raises StoreError when neither could be left.
@@ -128,11 +148,9 @@ class Tools:
         for turn in range(2 * TRIES):
             now = self.clock.now()
             planted = plant(wake_timer(record, at, now=now, limits=self.limits), now, self.limits)
-            try:
+            with suppress(StoreBusyError, OutcomeUnknownError):
                 if not isinstance(self.store.transact(planted.actions), Cancelled):
                     return planted.timer
-            except (StoreBusyError, OutcomeUnknownError):
-                pass  # once more writes the same content under the same key
             self.pause(turn)
         raise StoreBusyError(f"{record.id}: no timer could be planted")
 

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from fencepost.application.admission import Admission
 from fencepost.application.delivery.advance import Advance
 from fencepost.application.delivery.attempt import Attempts
+from fencepost.application.delivery.cancel import Cancel
 from fencepost.application.delivery.circuit import Circuits
 from fencepost.application.delivery.dead_letter import DeadLetters
 from fencepost.application.delivery.endings import Endings
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.notices import Notices
+from fencepost.application.delivery.redrive import Redrive, RunNow
 from fencepost.application.delivery.retry import Retries
 from fencepost.application.delivery.start import Start
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.watch import Watch
+from fencepost.application.delivery.worker import WorkerCalls
 from fencepost.application.ports import Notifier, Targets
 
 
@@ -26,6 +29,10 @@ class Delivery:
 
     advance: Advance
     dead_letters: DeadLetters
+    workers: WorkerCalls
+    redrive: Redrive
+    run_now: RunNow
+    cancel: Cancel
 
 
 def delivery(tools: Tools, doors: Admission, targets: Targets, notifier: Notifier) -> Delivery:
@@ -53,4 +60,11 @@ def delivery(tools: Tools, doors: Admission, targets: Targets, notifier: Notifie
     buried = DeadLetters(
         tools=tools, finish=finish, lapses=lapses, endings=endings, watch=watch, notices=notices
     )
-    return Delivery(advance=advance, dead_letters=buried)
+    return Delivery(
+        advance=advance,
+        dead_letters=buried,
+        workers=WorkerCalls(tools=tools, doors=doors, finish=finish, retries=retries),
+        redrive=Redrive(tools=tools),
+        run_now=RunNow(tools=tools),
+        cancel=Cancel(tools=tools, endings=endings),
+    )
