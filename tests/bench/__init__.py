@@ -1,0 +1,1 @@
+"""What a firing costs, counted and measured."""
