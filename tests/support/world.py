@@ -9,6 +9,7 @@ from typing import Any
 
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.memory.store import MemoryStore
+from fencepost.adapters.seam import Around, seamed
 from fencepost.application import keys, messages
 from fencepost.application.admission import Admission, Context, admission
 from fencepost.application.codec import decode_execution, decode_timer, encode_execution
@@ -18,8 +19,8 @@ from fencepost.application.delivery.reads import Reads
 from fencepost.application.delivery.results import Acknowledge, Alone, Disposition, PutBack
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.wiring import Delivery, delivery
-from fencepost.application.ports import Outgoing, QueueName, Queues, Received, dead_queue, tier_queue
-from fencepost.application.store import Delete, Put, Query, Store, Table, items
+from fencepost.application.ports import Outgoing, QueueName, Received, dead_queue, tier_queue
+from fencepost.application.store import Delete, Put, Query, Table, items
 from fencepost.domain import delivery as wire
 from fencepost.domain.identity import ExecutionId, digest
 from fencepost.domain.instants import from_wire
@@ -110,8 +111,6 @@ class World:
         self.limits = replace(Limits(shards=1), **limits)
         self.memory = MemoryStore(self.clock)
         self.mail = MemoryQueues(self.clock)
-        self.store: Store = self.memory
-        self.queues: Queues = self.mail
         self.entropy = CountingEntropy(fraction)
         self.targets = ScriptedTargets(self.clock)
         self.notifier = ToldTeams()
@@ -119,9 +118,12 @@ class World:
         self.rewire()
         self.team()
 
-    def rewire(self, store: Store | None = None, queues: Queues | None = None) -> None:
-        """A new process: nothing is remembered, and its ports may be others."""
-        self.store, self.queues = store or self.memory, queues or self.mail
+    def rewire(self, *arounds: Around) -> None:
+        """A new process: nothing is remembered. `arounds` are put around its ports."""
+        self.store = seamed(self.memory, "store", *arounds)
+        self.queues = seamed(self.mail, "queues", *arounds)
+        targets = seamed(self.targets, "targets", *arounds)
+        notifier = seamed(self.notifier, "notifier", *arounds)
         self.tools = Tools(
             store=self.store,
             queues=self.queues,
@@ -138,7 +140,7 @@ class World:
             limits=self.limits,
         )
         self.doors: Admission = admission(context)
-        self.parts: Delivery = delivery(self.tools, self.doors, self.targets, self.notifier)
+        self.parts: Delivery = delivery(self.tools, self.doors, targets, notifier)
 
     def team(self, name: str = "payments", **facts: Any) -> Team:
         """Puts a team."""
@@ -264,6 +266,17 @@ class World:
         """The slots that are held or reserved."""
         found = self.memory.everything(Table.CONTROL)
         return [dict(item) for item in found if str(item["pk"]).startswith(f"S#{team}#")]
+
+    def lock_holder(self, uid: str) -> str | None:
+        """Which execution holds the job's overlap lock."""
+        item = self.memory.get(keys.overlap_lock(uid))
+        return None if item is None else item.get("x")
+
+    def at_rest(self) -> bool:
+        """No message, no timer, and no record that is not final."""
+        records = [item for item in self.memory.everything(Table.EXECUTIONS) if "state" in item]
+        unfinished = any(not decode_execution(item).final for item in records)
+        return not unfinished and not self.timers() and self.mail.next_visible() is None
 
     def dead_letters(self, team: str = "payments") -> list[DeadLetter]:
         """The team's dead letters, the oldest first."""
