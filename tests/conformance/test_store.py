@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, cast
+
 import pytest
 
 from fencepost.application.store import (
@@ -21,6 +24,7 @@ from fencepost.application.store import (
     Table,
     Update,
     Won,
+    Write,
     either,
     equals,
     every,
@@ -28,7 +32,7 @@ from fencepost.application.store import (
 )
 from fencepost.application.store import Compare as Is
 
-VALUES: Item = {
+VALUES = {
     "text": "Grüße, 世界 \U0001f552",
     "empty": "",
     "zero": 0,
@@ -301,9 +305,9 @@ def test_a_batch_of_any_size_is_deleted(store: Store, key) -> None:
 
 
 def test_what_was_given_and_got_is_a_copy(store: Store, key) -> None:
-    item = {"list": [1], "map": {"a": 1}}
+    item: dict[str, Any] = {"list": [1], "map": {"a": 1}}
     store.write(Put(key=key(), item=item))
-    item["list"].append(2)  # type: ignore[attr-defined]
+    item["list"].append(2)
     got = store.get(key())
     assert got is not None
     got["map"]["a"] = 9
@@ -331,7 +335,7 @@ def test_adding_to_a_text_is_refused(store: Store, key) -> None:
         store.write(Update(key=key(), add={"n": 1}, condition=Present()))
 
 
-REFUSED = {
+REFUSED: dict[str, Callable[[Callable[..., Key]], Write]] = {
     "a float": lambda key: Put(key=key(), item={"n": 1.5}),
     "a float inside": lambda key: Put(key=key(), item={"n": [{"x": 0.5}]}),
     "a set": lambda key: Put(key=key(), item={"n": {"a", "b"}}),
@@ -342,7 +346,7 @@ REFUSED = {
     "an update of the key": lambda key: Update(key=key(), set={"sk": "x"}, condition=Present()),
     "an update of nothing": lambda key: Update(key=key(), condition=Present()),
     "one attribute twice": lambda key: Update(key=key(), set={"a": 1}, add={"a": 1}, condition=Present()),
-    "adding a text": lambda key: Update(key=key(), add={"a": "1"}, condition=Present()),
+    "adding a text": lambda key: Update(key=key(), add=cast("Any", {"a": "1"}), condition=Present()),
     "no sort key": lambda key: Put(key=key(""), item={}),
     "a sort key of 1,025 bytes": lambda key: Put(key=key("é" * 513), item={}),
     "an unknown comparison": lambda key: Delete(key=key(), condition=Is("a", "<>", 1)),

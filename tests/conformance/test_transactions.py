@@ -6,6 +6,7 @@ import pytest
 
 from fencepost.application.store import (
     Absent,
+    Action,
     Cancelled,
     Cause,
     Check,
@@ -76,7 +77,7 @@ def test_one_action_is_a_transaction_too(store: Store, key) -> None:
 
 def test_what_cannot_be_done_to_the_stored_item_is_a_reason(store: Store, adapter: str, key) -> None:
     store.write(Put(key=key("text"), item={"n": "text"}))
-    actions = [
+    actions: list[Action] = [
         Put(key=key("fresh"), item={}),
         Update(key=key("text"), add={"n": 1}, condition=Present()),
     ]
@@ -113,7 +114,7 @@ def test_a_token_belongs_to_one_transaction(store: Store, adapter: str, key) -> 
 
 def test_a_cancelled_transaction_may_be_tried_again_with_its_token(store: Store, key) -> None:
     token = f"again-{key().pk}"
-    actions = [Put(key=key("a"), item={}), Check(key=key("gate"), condition=Present())]
+    actions: list[Action] = [Put(key=key("a"), item={}), Check(key=key("gate"), condition=Present())]
     assert isinstance(store.transact(actions, token), Cancelled)
     store.write(Put(key=key("gate"), item={}))
     assert store.transact(actions, token) == Committed()

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.queue_settings import QUEUE_SETTINGS, QueueSettings
@@ -18,6 +18,9 @@ from fencepost.adapters.sqs import SqsQueues
 from fencepost.application.ports import QueueConsumer, QueueName, Queues
 from tests.support.clock import SettableClock
 from tests.support.engine import Engine
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
 
 START = "2026-03-02T10:00:00.000Z"
 VISIBILITY = timedelta(seconds=2)
@@ -55,7 +58,9 @@ def engine_queues(engine: Engine) -> ConsumedQueues:
     urls: dict[QueueName, str] = {}
     for name in sorted(QueueName, key=lambda each: shortened()[each].dead is not None):
         settings = shortened()[name]
-        attributes = {"VisibilityTimeout": str(int(settings.visibility.total_seconds()))}
+        attributes: dict[QueueAttributeNameType, str] = {
+            "VisibilityTimeout": str(int(settings.visibility.total_seconds()))
+        }
         if settings.dead is not None:
             dead = client.get_queue_attributes(QueueUrl=urls[settings.dead], AttributeNames=["QueueArn"])
             arn = dead["Attributes"]["QueueArn"]

@@ -17,7 +17,8 @@ from fencepost.adapters.memory.store import MemoryStore
 from fencepost.adapters.sqlite.database import Database
 from fencepost.adapters.sqlite.store import SqliteStore
 from fencepost.application.store import Store
-from tests.support.clock import CountingEntropy, SettableClock
+from fencepost.runtime.entropy import SystemEntropy
+from tests.support.clock import SettableClock
 from tests.support.engine import Engine
 
 if TYPE_CHECKING:
@@ -58,6 +59,6 @@ def dynamodb_store(client: DynamoDBClient, prefix: str) -> Store:
         client,
         create_tables(client, prefix),
         clock=SettableClock(START),
-        entropy=CountingEntropy(),
+        entropy=SystemEntropy(),
         page_limit=PAGE,
     )

@@ -15,6 +15,7 @@ from fencepost.application.store import (
     Cause,
     InvalidWriteError,
     Item,
+    Lost,
     OutcomeUnknownError,
     Reason,
     StoreBusyError,
@@ -82,6 +83,12 @@ def translated(*, reading: bool) -> Iterator[None]:
 def old_item(wire: Mapping[str, Any] | None) -> Item | None:
     """What stood in the way of a condition; None where nothing was there."""
     return decode_item(wire) if wire else None
+
+
+def lost(error: ClientError) -> Lost:
+    """Against what a conditional write lost."""
+    response: Mapping[str, Any] = error.response
+    return Lost(old_item(response.get("Item")))
 
 
 def cancelled(error: ClientError) -> Cancelled:

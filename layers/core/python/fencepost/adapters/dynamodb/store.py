@@ -19,9 +19,11 @@ from fencepost.adapters.dynamodb.errors import (
     CANCELLED,
     CONDITION_FAILED,
     cancelled,
+    lost,
     old_item,
     repeatable,
     translated,
+    unsettled,
     untouched,
 )
 from fencepost.adapters.dynamodb.schema import PARTITION_KEY, SORT_KEY
@@ -40,6 +42,7 @@ from fencepost.application.store import (
     Query,
     Share,
     StoreBusyError,
+    StoreError,
     Table,
     Update,
     Won,
@@ -125,32 +128,47 @@ class DynamoDbStore:
         """See `Store.write`."""
         check_action(write)
         send = self._sender(write)
-        with translated(reading=False):
+
+        def attempt() -> Won | Lost:
             try:
-                self._retrier.call(send, untouched)
+                send()
             except ClientError as error:
                 if code_of(error) != CONDITION_FAILED:
                     raise
-                response: Mapping[str, Any] = error.response
-                return Lost(old_item(response.get("Item")))
-        return Won()
+                return lost(error)
+            return Won()
+
+        with translated(reading=False):
+            return self._retrier.call(attempt, untouched)
 
     def transact(self, actions: Sequence[Action], token: str | None = None) -> Committed | Cancelled:
         """See `Store.transact`. Thanks to its token it may be repeated when its answer got lost."""
         check_transaction(actions, token)
-        entries = [requests.transaction_entry(action, self._names) for action in actions]
-        parameters: dict[str, Any] = {
-            "TransactItems": entries,
-            "ClientRequestToken": token if token is not None else self._entropy.token(),
-        }
-        with translated(reading=False):
+        entries: list[Any] = [requests.transaction_entry(action, self._names) for action in actions]
+        token = token if token is not None else self._entropy.token()
+        doubtful = False
+
+        def attempt() -> Committed | Cancelled:
             try:
-                self._retrier.call(partial(self._client.transact_write_items, **parameters), repeatable)
+                self._client.transact_write_items(TransactItems=entries, ClientRequestToken=token)
             except ClientError as error:
                 if code_of(error) != CANCELLED:
                     raise
                 return cancelled(error)
-        return Committed()
+            return Committed()
+
+        def again(error: Exception) -> bool:
+            nonlocal doubtful
+            doubtful = doubtful or unsettled(error)
+            return repeatable(error)
+
+        try:
+            with translated(reading=False):
+                return self._retrier.call(attempt, again)
+        except StoreError as error:
+            if doubtful:  # an earlier attempt may have worked, whatever became of the last one
+                raise OutcomeUnknownError(str(error)) from error
+            raise
 
     def batch_delete(self, keys: Sequence[Key]) -> Sequence[Key]:
         """See `Store.batch_delete`. A chunk without an answer counts as not processed: deleting twice is harmless."""

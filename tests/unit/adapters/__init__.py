@@ -1,0 +1,1 @@
+"""The adapters' own decisions, without the services behind them."""
