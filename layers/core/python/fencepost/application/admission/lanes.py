@@ -48,7 +48,7 @@ from fencepost.domain.model import Execution, Tier
 from fencepost.domain.states import ExecutionState
 
 AFTER = "!"  # sorts before every character of an id: `sk + AFTER` is the first key behind `sk`
-READ_FACTORS = (1, 4, 16)
+READ_FACTORS = (1, 4, 16, 64)
 SENDS = 2
 SET_ASIDE = timedelta(hours=1)
 
