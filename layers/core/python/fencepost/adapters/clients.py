@@ -11,6 +11,7 @@ from fencepost.adapters.targets.credentials import AwsClient
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_kms import KMSClient
     from mypy_boto3_sqs import SQSClient
 
 ATTEMPTS = 3  # of calls that may be repeated: a message sent twice, for one, is nothing new to a reader
@@ -27,7 +28,7 @@ def sqs_client(region: str, patience: Patience) -> SQSClient:
     return boto3.client("sqs", region_name=region, config=config)
 
 
-def kms_client(region: str) -> AwsClient:
+def kms_client(region: str) -> KMSClient:
     """Repeats by itself."""
     return boto3.client("kms", region_name=region, config=client_config(Patience(), sdk_attempts=ATTEMPTS))
 

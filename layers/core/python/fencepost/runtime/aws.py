@@ -20,7 +20,7 @@ from fencepost.runtime.observability import Observability, observability
 from fencepost.runtime.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from fencepost.adapters.sealing import Sealer
+    from fencepost.adapters.secrets import Secrets
     from fencepost.runtime.outward import Outward
 
 QUICK = Patience(connect_seconds=0.1, read_seconds=0.2, attempts=1)
@@ -73,14 +73,14 @@ class AwsStage:
         return seamed(self._outward.notifier, "notifier", self.observed.telemetry.around)
 
     @cached_property
-    def sealer(self) -> Sealer:
+    def secrets(self) -> Secrets:
         """Seals and opens the teams' secrets with the stage's key. Raises SettingsError where it has none."""
         from fencepost.adapters.clients import kms_client  # noqa: PLC0415 - few functions handle secrets
-        from fencepost.adapters.sealing import KmsKeeper, Sealer  # noqa: PLC0415 - the same
+        from fencepost.adapters.secrets import KmsWrapper, Secrets  # noqa: PLC0415 - the same
 
         if self.settings.kms_key_id is None:
             raise SettingsError({"FENCEPOST_KMS_KEY_ID": "is not set"})
-        return Sealer(KmsKeeper(kms_client(self.settings.region), self.settings.kms_key_id), token_bytes)
+        return Secrets(KmsWrapper(kms_client(self.settings.region), self.settings.kms_key_id), token_bytes)
 
     @cached_property
     def _outward(self) -> Outward:
@@ -92,7 +92,7 @@ class AwsStage:
         roles = RoleCredentials(sts=BotoSts(sts_client(self.settings.region)), now=self.clock.now)
         clients = TeamClients(build=boto_clients(), roles=roles)
         reads = Reads(self.store)
-        return outward(clients, self.sealer.open, self.settings.egress, reads, self.clock)
+        return outward(clients, self.secrets.open, self.settings.egress, reads, self.clock)
 
     def _store(self, patience: Patience) -> Store:
         store = DynamoDbStore(

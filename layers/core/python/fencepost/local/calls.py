@@ -1,0 +1,47 @@
+"""The line that every call of a target leaves behind, whichever process made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, TypeVar, cast
+
+from fencepost.adapters.seam import PortCall
+from fencepost.domain.delivery import Delivery
+from fencepost.domain.instants import to_wire
+from fencepost.domain.outcome import Outcome, error_of, status_of
+
+T = TypeVar("T")
+
+
+class CallLog:
+    """A seam's `Around` for the port of targets."""
+
+    def __init__(self, record: Callable[[Mapping[str, Any]], None], now: Callable[[], datetime]) -> None:
+        self._record = record
+        self._now = now
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
+        """Lets the call happen and writes down what came of it."""
+        result = proceed()
+        if call.method == "call":
+            self._record(line(cast("Delivery", call.args[0]), cast("Outcome", result), self._now()))
+        return result
+
+
+def line(delivery: Delivery, outcome: Outcome, ended: datetime) -> dict[str, Any]:
+    """Who was called, how late, and what came of it."""
+    facts = delivery.facts
+    return {
+        "team": facts.team,
+        "job": facts.job,
+        "execution": facts.execution_id,
+        "due": to_wire(facts.due),
+        "attempt": facts.attempt,
+        "fence": facts.fence,
+        "lateness_ms": (delivery.sent_at - facts.due) // timedelta(milliseconds=1),
+        "took_ms": (ended - delivery.sent_at) // timedelta(milliseconds=1),
+        "outcome": outcome.kind.value,
+        "status": status_of(outcome),
+        "error": error_of(outcome),
+    }

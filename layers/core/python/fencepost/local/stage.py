@@ -1,0 +1,158 @@
+"""A stage on one machine: the store in a file or in memory, targets called for real, AWS written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, Protocol
+
+from fencepost.adapters.memory.queues import MemoryQueues
+from fencepost.adapters.memory.store import MemoryStore
+from fencepost.adapters.queue_settings import QUEUE_SETTINGS, QueueSettings
+from fencepost.adapters.secrets import FileWrapper, Secrets
+from fencepost.adapters.seam import seamed
+from fencepost.adapters.sqlite.database import Database
+from fencepost.adapters.sqlite.queues import SqliteQueues
+from fencepost.adapters.sqlite.store import SqliteStore
+from fencepost.application.delivery.reads import Reads
+from fencepost.application.ports import Clock, Entropy, Notifier, QueueConsumer, QueueName, Queues, Targets
+from fencepost.application.store import Store
+from fencepost.domain.egress import EgressPolicy
+from fencepost.domain.limits import Limits
+from fencepost.local.aws import LocalClients
+from fencepost.local.calls import CallLog
+from fencepost.local.files import DataDir, Journal
+from fencepost.local.gateway.credentials import role_arn
+from fencepost.local.gateway.policy import ACCOUNT
+from fencepost.local.options import LocalOptions, StoreKind
+from fencepost.runtime.clock import SystemClock
+from fencepost.runtime.entropy import SystemEntropy, token_bytes
+from fencepost.runtime.observability import Observability, observability
+from fencepost.runtime.outward import Outward, outward
+from fencepost.runtime.settings import Settings
+
+STAGE = "local"
+REGION = "us-east-1"
+SHARDS = 4
+ADMIN_ROLE = "fencepost-admin"
+VISIBILITY = timedelta(seconds=60)
+
+
+class LocalQueues(Queues, QueueConsumer, Protocol):
+    """Queues that are sent to and received from."""
+
+
+def settings(options: LocalOptions) -> Settings:
+    """What the stage of one machine sets."""
+    return Settings(
+        stage=STAGE,
+        limits=Limits(shards=SHARDS),
+        queues={name: f"http://127.0.0.1/{ACCOUNT}/fencepost-{STAGE}-{name}" for name in QueueName},
+        admins=frozenset({role_arn(ADMIN_ROLE)}),
+        egress=EgressPolicy.local() if options.private_targets else EgressPolicy(),
+        region=REGION,
+    )
+
+
+def queue_settings() -> Mapping[QueueName, QueueSettings]:
+    """As on AWS, but a message whose worker died comes back within a minute: no delivery takes longer than that."""
+    return {
+        name: replace(each, visibility=min(each.visibility, VISIBILITY))
+        for name, each in QUEUE_SETTINGS.items()
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalStage:
+    """`Stage` for one machine. `consumer` is what pollers receive from."""
+
+    settings: Settings
+    observed: Observability
+    clock: Clock
+    entropy: Entropy
+    data: DataDir
+    kind: StoreKind
+
+    @classmethod
+    def open(cls, options: LocalOptions, data: DataDir) -> LocalStage:
+        """Over the data directory; what the functions say goes to its log."""
+        return cls(
+            settings=settings(options),
+            observed=observability(STAGE, data.service_log.open("a")),
+            clock=SystemClock(),
+            entropy=SystemEntropy(),
+            data=data,
+            kind=options.store,
+        )
+
+    @cached_property
+    def store(self) -> Store:
+        """Everything that is true."""
+        store: Store = (
+            MemoryStore(self.clock)
+            if self.kind is StoreKind.MEMORY
+            else SqliteStore(self._database, self.clock)
+        )
+        return seamed(store, "store", self.observed.telemetry.around)
+
+    @property
+    def quick_store(self) -> Store:
+        """The same: on one machine every answer is quick."""
+        return self.store
+
+    @cached_property
+    def queues(self) -> Queues:
+        """The stage's queues, to send to."""
+        return seamed(self.consumer, "queues", self.observed.telemetry.around)
+
+    @cached_property
+    def consumer(self) -> LocalQueues:
+        """The stage's queues, to receive from."""
+        if self.kind is StoreKind.MEMORY:
+            return MemoryQueues(self.clock, queue_settings())
+        return SqliteQueues(self._database, self.clock, queue_settings())
+
+    @cached_property
+    def targets(self) -> Targets:
+        """Webhooks for real, AWS written down; every call leaves a line."""
+        log = CallLog(self._calls.write, self.clock.now)
+        return seamed(self.outward.targets, "targets", log, self.observed.telemetry.around)
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        """Webhooks for real, topics and buses written down."""
+        return seamed(self.outward.notifier, "notifier", self.observed.telemetry.around)
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        """Seals the teams' secrets with the key in the data directory."""
+        return Secrets(FileWrapper(self.data.secrets_key, token_bytes), token_bytes)
+
+    @cached_property
+    def outward(self) -> Outward:
+        """Whatever leaves this machine's service."""
+        clients = LocalClients(self._aws.write, self.entropy.token)
+        return outward(clients, self.secrets.open, self.settings.egress, Reads(self.store), self.clock)
+
+    @cached_property
+    def _database(self) -> Database:
+        return Database(self.data.database)
+
+    @cached_property
+    def _calls(self) -> Journal:
+        return Journal(self.data.calls)
+
+    @cached_property
+    def _aws(self) -> Journal:
+        return Journal(self.data.aws)
+
+    def log(self, event: str, **facts: Any) -> None:
+        """One line in the service's log."""
+        self.observed.logger.info(event, extra=facts)
+
+    def close(self) -> None:
+        """Lets the file go; no call may follow."""
+        if "_database" in self.__dict__:
+            self._database.close()
