@@ -164,3 +164,8 @@ def usage(team_name: str) -> Key:
 def set_aside(queue: str, message_id: str) -> Key:
     """A message that nobody could understand."""
     return Key(Table.CONTROL, f"X#{queue}", message_id)
+
+
+def cursor_key() -> Key:
+    """The stage's secret with which the API seals cursors."""
+    return Key(Table.CONTROL, "Z", "cursors")
