@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -95,10 +96,8 @@ def play(story: Story, fault: FaultAt) -> tuple[World, Execution]:
     queued = story.tell(world)
     before = len(world.targets.calls)
     world.rewire(fault)
-    try:
+    with suppress(Killed):
         world.poll()
-    except Killed:
-        pass
     world.rewire()
     del world.targets.calls[:before]
     drain(world)

@@ -57,7 +57,7 @@ class Advance:
 
     def _advance(self, identity: ExecutionId, *, alone: bool) -> Disposition:
         for _ in range(ROUNDS):
-            record = self.tools.reads.record(identity)
+            record = self.tools.reads.record(identity, self.tools.clock.now())
             if record is None:
                 return Acknowledge(why="no such execution: it was over, and has been forgotten")
             step = judge(record, self.tools.clock.now(), self.tools.limits)

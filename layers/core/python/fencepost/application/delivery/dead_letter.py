@@ -12,10 +12,10 @@ from fencepost.application.delivery.dead_letters import (
     decode_dead_letter,
 )
 from fencepost.application.delivery.endings import Endings
-from fencepost.application.delivery.finish import NO_TEAM_SECONDS, Finish
+from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.notices import Notices, wants
-from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced, facts_of
+from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced, facts_of, no_team
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.watch import Watch
 from fencepost.application.moves import rewritten
@@ -63,7 +63,7 @@ class DeadLetters:
                 return Acknowledge(why="no such execution: it was over, and has been forgotten")
             team = self.tools.reads.team(record.team, now)
             if team is None:
-                return PutBack(seconds=NO_TEAM_SECONDS, why=f"there is no team {record.team}")
+                return no_team(record)
             result = self._decide(record, team, now)
             if not isinstance(result, Raced):
                 return result

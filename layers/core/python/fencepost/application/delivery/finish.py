@@ -14,7 +14,7 @@ from fencepost.application import messages
 from fencepost.application.admission import Admission, waiting
 from fencepost.application.admission.holdings import RESERVED
 from fencepost.application.delivery.notices import Notices
-from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, PutBack, facts_of
+from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, PutBack, facts_of, no_team
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.moves import rewritten
 from fencepost.application.ports import QueueUnavailableError
@@ -24,7 +24,6 @@ from fencepost.domain.model import Execution, Job, Team
 from fencepost.domain.states import ExecutionState
 
 UNPAID_SECONDS = 5
-NO_TEAM_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +39,7 @@ class Finish:
         now = self.tools.clock.now()
         team = self.tools.reads.team(record.team, now)
         if team is None:
-            return PutBack(seconds=NO_TEAM_SECONDS, why=f"there is no team {record.team}")
+            return no_team(record)
         return self.run(record, team, self.tools.reads.job(record.id.uid))
 
     def run(self, record: Execution, team: Team, job: Job | None, facts: Facts | None = None) -> Disposition:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.application.delivery.finish import NO_TEAM_SECONDS
-from fencepost.application.delivery.results import Disposition, PutBack, Raced, facts_of
+from fencepost.application.delivery.results import Disposition, Raced, facts_of, no_team
 from fencepost.application.delivery.retry import Retries
 from fencepost.application.delivery.tools import Tools
 from fencepost.domain.model import Execution
@@ -23,7 +22,7 @@ class Lapses:
         """Closes the door on the lost holder: from here on its fence is stale."""
         team = self.tools.reads.team(record.team, self.tools.clock.now())
         if team is None:
-            return PutBack(seconds=NO_TEAM_SECONDS, why=f"there is no team {record.team}")
+            return no_team(record)
         job = self.tools.reads.job(record.id.uid)
         facts = facts_of(record, outcome=OutcomeKind.WORKER_LOST.value)
         return self.retries.failed(record, WorkerLost(), team, job, facts)

@@ -1,58 +1,162 @@
-"""What delivery reads, each kind with its freshness: records and jobs strongly, teams from a short memory."""
+"""What delivery reads, each kind with its freshness, and shared by the messages of a batch.
+
+A batch of firings often comes due in one moment, and each needs its record, its job, its team and its payload. Whoever
+is first reads for all: the records when the batch arrives, the rest once they are due.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fencepost.application import keys
-from fencepost.application.codec import decode_execution
+from fencepost.application.codec import UndecodableError, decode_execution
 from fencepost.application.codec_job import decode_detail, decode_ended_generation, decode_job, decode_team
-from fencepost.application.store import Store
+from fencepost.application.store import Item, Key, Store
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.model import Detail, EndedGeneration, Execution, Job, Team
 
 TEAM_MEMORY = timedelta(seconds=2)
+RECORD_MEMORY = timedelta(seconds=1)
+JOB_MEMORY = timedelta(milliseconds=250)
 TEAMS_REMEMBERED = 1_000
+DETAILS_REMEMBERED = 64
 
 
 @dataclass(frozen=True, slots=True)
+class _Seen:
+    """An item as it was at `at`."""
+
+    at: datetime
+    item: Item
+
+    def fresh(self, now: datetime, life: timedelta) -> bool:
+        """Read by another thread a moment from now is fresh as well."""
+        return abs(now - self.at) <= life
+
+
 class Reads:
-    """One per process. Every method raises UndecodableError for what this version cannot understand."""
+    """One per batch in flight: on Lambda, one per process. Methods raise UndecodableError for what they read.
 
-    store: Store
-    _teams: dict[str, tuple[datetime, Team | None]] = field(default_factory=dict, compare=False)
+    `guard` is held while one thread reads for the others: a lock, where threads share this.
+    """
 
-    def record(self, identity: ExecutionId) -> Execution | None:
-        """The execution, read strongly."""
-        item = self.store.get(keys.execution(identity))
+    def __init__(self, store: Store, guard: AbstractContextManager[object] | None = None) -> None:
+        self._store = store
+        self._guard: AbstractContextManager[object] = guard or nullcontext()
+        self._expected: dict[ExecutionId, Execution] = {}
+        self._records: dict[ExecutionId, _Seen] = {}
+        self._jobs: dict[ExecutionId, _Seen] = {}
+        self._teams: OrderedDict[str, _Seen] = OrderedDict()
+        self._details: OrderedDict[Key, Item] = OrderedDict()
+
+    def expect(self, identities: Sequence[ExecutionId], now: datetime) -> None:
+        """Reads the records of a batch at once. A record that is a moment old is safe to judge: every move is a
+        compare-and-set on what was read.
+        """
+        found = self._store.batch_get([keys.execution(identity) for identity in identities])
+        read = {identity: found.get(keys.execution(identity)) for identity in dict.fromkeys(identities)}
+        self._records = {identity: _Seen(now, item) for identity, item in read.items() if item is not None}
+        self._jobs = {}
+        self._expected = {}
+        for identity, seen in self._records.items():
+            try:
+                self._expected[identity] = decode_execution(seen.item)
+            except UndecodableError:
+                continue  # it says so when its own message is looked at
+
+    def record(self, identity: ExecutionId, now: datetime | None = None) -> Execution | None:
+        """The execution, read strongly; with `now`, the one that `expect` read for it, once, within a second."""
+        expected = self._records.pop(identity, None)
+        if expected is not None and now is not None and expected.fresh(now, RECORD_MEMORY):
+            return decode_execution(expected.item)
+        item = self._store.get(keys.execution(identity))
         return None if item is None else decode_execution(item)
+
+    def due_job(self, record: Execution, now: datetime) -> Job | None:
+        """The record's job, read after the record came due (protocol D1), together with those of the batch."""
+        with self._guard:
+            seen = self._jobs.pop(record.id, None)
+            if seen is None or seen.at < record.wake_at or not seen.fresh(now, JOB_MEMORY):
+                self._read_together(record, now)
+                seen = self._jobs.pop(record.id, None)
+        # A batch read proves no absence: what it did not bring is asked for by itself.
+        return self.job(record.id.uid) if seen is None else decode_job(seen.item)
 
     def job(self, uid: str) -> Job | None:
         """The job or its tombstone, read strongly: what is not there was forgotten long after it was deleted."""
-        item = self.store.get(keys.job(uid))
+        item = self._store.get(keys.job(uid))
         return None if item is None else decode_job(item)
 
     def detail(self, uid: str, digest: str) -> Detail | None:
-        """The immutable target and payload of a digest."""
-        item = self.store.get(keys.detail(uid, digest))
-        return None if item is None else decode_detail(item)
+        """The target and payload of a digest. They never change, so the last ones are remembered."""
+        key = keys.detail(uid, digest)
+        item = self._details.get(key)
+        if item is None:
+            item = self._store.get(key)
+        if item is None:
+            return None
+        self._remember(key, item)
+        return decode_detail(item)
 
     def ended(self, record: Execution, job: Job) -> EndedGeneration | None:
         """The record's generation, where the job's own item no longer tells how it ended."""
         if record.generation >= job.generation - 1:
             return None
-        item = self.store.get(keys.ended_generation(record.id.uid, record.generation))
+        item = self._store.get(keys.ended_generation(record.id.uid, record.generation))
         return None if item is None else decode_ended_generation(item)
 
     def team(self, name: str, now: datetime) -> Team | None:
         """The team as it was at most two seconds ago: a cap, a pause or a retention may take that long."""
-        known = self._teams.get(name)
-        if known is not None and abs(now - known[0]) <= TEAM_MEMORY:
-            return known[1]
-        item = self.store.get(keys.team(name))
-        team = None if item is None else decode_team(item)
-        if len(self._teams) >= TEAMS_REMEMBERED:
-            self._teams.clear()
-        self._teams[name] = (now, team)
-        return team
+        seen = self._teams.get(name)
+        if seen is None or not seen.fresh(now, TEAM_MEMORY):
+            item = self._store.get(keys.team(name))
+            if item is None:
+                return None
+            seen = self._keep_team(name, item, now)
+        return decode_team(seen.item)
+
+    def _read_together(self, record: Execution, now: datetime) -> None:
+        """The jobs of all in the batch that are due, their teams, and what they send."""
+        due = [other for other in self._expected.values() if other.wake_at <= now and other.id != record.id]
+        due.append(record)
+        teams = {other.team for other in due if not self._knows_team(other.team, now)}
+        wanted = [*(keys.job(other.id.uid) for other in due), *(keys.team(name) for name in sorted(teams))]
+        found = self._store.batch_get(list(dict.fromkeys(wanted)))
+        for name in teams:
+            if keys.team(name) in found:
+                self._keep_team(name, found[keys.team(name)], now)
+        jobs = {other.id: found.get(keys.job(other.id.uid)) for other in due}
+        self._jobs |= {identity: _Seen(now, item) for identity, item in jobs.items() if item is not None}
+        self._read_details(due, jobs)
+
+    def _read_details(self, due: Sequence[Execution], jobs: Mapping[ExecutionId, Item | None]) -> None:
+        wanted = dict.fromkeys(
+            keys.detail(record.id.uid, digest)
+            for record in due
+            if isinstance(digest := record.detail or (jobs[record.id] or {}).get("detail"), str)
+        )
+        missing = [key for key in wanted if key not in self._details]
+        if missing:
+            for key, item in self._store.batch_get(missing).items():
+                self._remember(key, item)
+
+    def _knows_team(self, name: str, now: datetime) -> bool:
+        seen = self._teams.get(name)
+        return seen is not None and seen.fresh(now, TEAM_MEMORY)
+
+    def _keep_team(self, name: str, item: Item, now: datetime) -> _Seen:
+        seen = self._teams[name] = _Seen(now, item)
+        self._teams.move_to_end(name)
+        while len(self._teams) > TEAMS_REMEMBERED:
+            self._teams.popitem(last=False)
+        return seen
+
+    def _remember(self, key: Key, item: Item) -> None:
+        self._details[key] = item
+        self._details.move_to_end(key)
+        while len(self._details) > DETAILS_REMEMBERED:
+            self._details.popitem(last=False)

@@ -10,6 +10,8 @@ from fencepost.domain.instants import SECOND
 from fencepost.domain.model import Execution, Origin, Tier
 from fencepost.domain.states import ExecutionState
 
+NO_TEAM_SECONDS = 30
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -73,6 +75,11 @@ def facts_of(record: Execution, *, outcome: str | None = None, first: bool = Fal
         outcome=outcome,
         lateness=record.lateness if first else None,
     )
+
+
+def no_team(record: Execution) -> PutBack:
+    """Teams are never deleted, so one that is not there has not arrived yet: nothing is decided without it."""
+    return PutBack(seconds=NO_TEAM_SECONDS, why=f"there is no team {record.team}")
 
 
 def whole_seconds(duration: timedelta) -> int:

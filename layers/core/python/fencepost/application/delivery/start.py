@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import assert_never
 
 from fencepost.application.admission import Admission, Full, LockBusy, LockHeld, QueueFull, SlotHeld
@@ -10,16 +11,15 @@ from fencepost.application.codec import UndecodableError
 from fencepost.application.delivery.attempt import Attempts, Case
 from fencepost.application.delivery.circuit import Circuits, Closed, Open
 from fencepost.application.delivery.endings import Endings
-from fencepost.application.delivery.finish import NO_TEAM_SECONDS
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.records import Lease, leased
-from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced
+from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced, no_team
 from fencepost.application.delivery.retry import Retries
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.keys import overlap_lane
 from fencepost.domain.instants import floor_ms, to_ms
 from fencepost.domain.judgement import Cancel, Lapsed, eligible, judge, started
-from fencepost.domain.model import Execution, Overlap, Team
+from fencepost.domain.model import Execution, Overlap
 from fencepost.domain.states import ExecutionState, Reason
 from fencepost.domain.targets import target_timeout
 
@@ -40,18 +40,26 @@ class Start:
 
     def run(self, record: Execution) -> Disposition | Raced:
         """Begins an attempt of a record that is due and nobody's, or says why not."""
-        team = self.tools.reads.team(record.team, self.tools.clock.now())
-        if team is None:
-            return PutBack(seconds=NO_TEAM_SECONDS, why=f"there is no team {record.team}")
+        now = self.tools.clock.now()
         try:
-            case = self._case(record, team)
+            case = self._case(record, now)
         except UndecodableError as error:
-            return self.endings.undeliverable(record, str(error), team, None)
+            return self._unreadable(record, error, now)
         return self._circuit(case) if isinstance(case, Case) else case
 
-    def _case(self, record: Execution, team: Team) -> Case | Disposition | Raced:
+    def _unreadable(self, record: Execution, error: UndecodableError, now: datetime) -> Disposition | Raced:
+        """What nobody can read now will not be readable in five minutes: dead after one try, with the reason."""
+        team = self.tools.reads.team(record.team, now)
+        if team is None:
+            return no_team(record)
+        return self.endings.undeliverable(record, str(error), team, None)
+
+    def _case(self, record: Execution, now: datetime) -> Case | Disposition | Raced:
         """Everything that the attempt needs, read now: what was read before the wait would prove nothing."""
-        job = self.tools.reads.job(record.id.uid)
+        job = self.tools.reads.due_job(record, now)
+        team = self.tools.reads.team(record.team, now)
+        if team is None:
+            return no_team(record)
         if job is None:
             return self.endings.undeliverable(record, "its job is no longer known", team, None)
         verdict = eligible(record, job, self.tools.reads.ended(record, job))
