@@ -28,6 +28,7 @@ _HIDE = "UPDATE messages SET receives = ?, visible_at = ? WHERE id = ?"
 _BURY = "UPDATE messages SET queue = ?, visible_at = ? WHERE id = ?"
 _DELETE = "DELETE FROM messages WHERE id = ?"
 _DELETE_HELD = "DELETE FROM messages WHERE id = ? AND queue = ? AND receives = ?"
+_RELEASE = "UPDATE messages SET visible_at = ? WHERE receives > 0 AND visible_at > ?"
 _RESURFACE = "UPDATE messages SET visible_at = ? WHERE id = ? AND queue = ? AND receives = ?"
 
 
@@ -77,6 +78,13 @@ class SqliteQueues:
         """See `QueueConsumer.delete`; a void receipt deletes nothing."""
         with _translated(), self._database.transaction() as connection:
             connection.executemany(_DELETE_HELD, [_held(message) for message in messages])
+
+    def release_held(self) -> None:
+        """Lets every message surface that somebody received and did not delete: for whoever knows that all receivers
+        are gone. Their receipts stay good until the message is received again."""
+        now = self._now_ms()
+        with _translated(), self._database.transaction() as connection:
+            connection.execute(_RELEASE, (now, now))
 
     def depth(self, queue: QueueName) -> int:
         """How many messages the queue holds, hidden and delayed ones included."""
