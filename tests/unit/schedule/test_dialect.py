@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.domain.schedule import CronSchedule
+from fencepost.domain.schedule import CronSchedule, search
 from fencepost.domain.schedule.canonical import canonical_text, fixed_text
 from fencepost.domain.schedule.fields import MACROS, MAX_LENGTH, parse_cron
 from fencepost.domain.schedule.refusals import CronRefusedError, Reason
@@ -73,6 +76,16 @@ def test_the_fixed_text_differs_in_nothing_but_the_star(text):
 def test_croniter_sees_stars_and_plain_lists_only(text):
     assert set(plain_text(parse_cron(text))) <= set("0123456789,* ")
     assert "*," not in plain_text(parse_cron(text))
+
+
+def test_each_thread_searches_with_a_cursor_of_its_own():
+    """A search moves the cursor of croniter's object, so two threads must not share one."""
+    fields, new_year = parse_cron("0 9 * * *"), datetime(2027, 1, 1)  # noqa: DTZ001 - a wall clock
+    search._search.cache_clear()
+    with ThreadPoolExecutor(1) as pool:
+        elsewhere = pool.submit(search.next_match, fields, new_year).result()
+    assert search.next_match(fields, new_year) == elsewhere
+    assert search._search.cache_info().currsize == 2
 
 
 def test_a_long_list_is_read_up_to_512_characters():

@@ -20,7 +20,10 @@ from fencepost.domain.schedule import (
     preview,
     tzdata_version,
     use_bundled_tzdata,
+    zones,
 )
+from fencepost.domain.schedule.fields import parse_cron
+from fencepost.domain.schedule.zoned import next_run
 from fencepost.domain.schedule.zones import zone_names
 
 DAY = timedelta(days=1)
@@ -79,6 +82,27 @@ def test_T01_a_time_that_the_clock_repeats(cron, overlap, runs):
     assert on_day(berlin(cron, overlap=overlap), AUTUMN) == runs
 
 
+def test_T01_a_yearly_run_is_found_in_the_second_pass_too():
+    """Asked between its runs of both passes, when all other matches are a year away."""
+    yearly = berlin("*/30 2 31 10 *")
+    assert next_occurrence(yearly, utc("2027-10-31T00:45")) == utc("2027-10-31T01:00")
+
+
+def test_a_change_at_the_turn_of_the_year(monkeypatch):
+    """No zone has had one lately: half an hour before the new year in UTC, this one sets its clock back by an hour."""
+    change = utc("2029-12-31T23:30")
+    monkeypatch.setattr(zones, "_offset", lambda zone, at: timedelta(hours=1 if at < change else 0))
+    first, last = (
+        next_run(parse_cron(cron), "Nowhere", DstPolicy(overlap=overlap), utc("2029-12-31T12:00"))
+        for cron, overlap in (("15 0 1 1 *", DstOverlap.FIRST), ("45 23 31 12 *", DstOverlap.LAST))
+    )
+    assert first == utc("2029-12-31T23:15")
+    assert last == utc("2029-12-31T23:45")
+    again = next_run(parse_cron("15 0 1 1 *"), "Nowhere", DstPolicy(), utc("2029-12-31T23:20"))
+    assert again == utc("2031-01-01T00:15")
+    zones._pieces.cache_clear()
+
+
 def test_T01_by_default_a_daily_job_is_neither_lost_nor_doubled():
     for zone in (
         "Europe/Berlin",
@@ -114,14 +138,14 @@ def test_T04_any_offset_names_the_same_instant():
 
 
 def test_T09_the_zone_belongs_to_the_job():
-    zones = {
+    jobs = {
         zone: CronSchedule(cron="0 9 * * *", timezone=zone) for zone in ("Asia/Tokyo", "Europe/Berlin", "UTC")
     }
     start = utc("2027-01-01")
-    before = {zone: next_occurrence(schedule, start) for zone, schedule in zones.items()}
+    before = {zone: next_occurrence(schedule, start) for zone, schedule in jobs.items()}
     moved = CronSchedule(cron="0 9 * * *", timezone="America/New_York")
     assert next_occurrence(moved, start) == utc("2027-01-01T14:00")
-    assert {zone: next_occurrence(schedule, start) for zone, schedule in zones.items()} == before
+    assert {zone: next_occurrence(schedule, start) for zone, schedule in jobs.items()} == before
     assert before == {
         "Asia/Tokyo": utc("2027-01-02T00:00"),
         "Europe/Berlin": utc("2027-01-01T08:00"),
@@ -145,8 +169,9 @@ def test_a_preview_marks_what_a_change_moved():
     ]
 
 
-def test_what_has_its_own_time_after_the_gap_is_not_marked_when_gaps_are_skipped():
-    runs = preview(berlin("0 3 * * *", gap="skip"), utc("2027-03-27T12:00"), 1, {})
+@pytest.mark.parametrize("gap", ["after", "skip"])
+def test_what_has_its_own_time_right_after_the_gap_is_not_marked(gap):
+    runs = preview(berlin("0 3 * * *", gap=gap), utc("2027-03-27T12:00"), 1, {})
     assert [(run.at, run.moved) for run in runs] == [(utc("2027-03-28T01:00"), None)]
 
 
