@@ -1,0 +1,95 @@
+"""The wake-ups that AWS gives: a tick each minute, a sweep each day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_scheduler as scheduler
+from constructs import Construct
+
+from infra.names import Fn, Names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wake:
+    """When a function is woken, and how long a wake-up that failed is still worth trying."""
+
+    expression: str
+    retries: int
+    worth: int
+
+
+# A tick that comes late is no use, the next one does its work too. A sweep's work waits for no other.
+WAKES: Mapping[Fn, Wake] = {
+    Fn.TICK: Wake(expression="rate(1 minute)", retries=0, worth=60),
+    Fn.SWEEP: Wake(expression="cron(17 3 * * ? *)", retries=2, worth=3600),
+}
+
+
+class Schedules(Construct):
+    """One schedule per function that is woken by the clock, and the one role that wakes them."""
+
+    def __init__(
+        self, scope: Construct, name: str, names: Names, functions: Mapping[Fn, lambda_.Function]
+    ) -> None:
+        super().__init__(scope, name)
+        self._names = names
+        role = self._role([functions[each].function_arn for each in WAKES])
+        for each, wake in WAKES.items():
+            self._schedule(each, wake, functions[each], role)
+
+    def _role(self, arns: list[str]) -> iam.Role:
+        account = cdk.Stack.of(self).account
+        return iam.Role(
+            self,
+            "Role",
+            description=f"Wakes functions of {self._names.of('')}".rstrip("-"),
+            assumed_by=iam.ServicePrincipal(
+                "scheduler.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": account}}
+            ),
+            inline_policies={
+                "wake": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(sid="Wake", actions=["lambda:InvokeFunction"], resources=arns)
+                    ]
+                )
+            },
+        )
+
+    def _schedule(self, function: Fn, wake: Wake, target: lambda_.Function, role: iam.Role) -> None:
+        scheduler.CfnSchedule(
+            self,
+            function.value.capitalize(),
+            name=self._names.of(function.value),
+            description=f"Wakes {self._names.function(function)}",
+            schedule_expression=wake.expression,
+            schedule_expression_timezone="UTC",
+            flexible_time_window={"mode": "OFF"},
+            target=scheduler.CfnSchedule.TargetProperty(
+                arn=target.function_arn,
+                role_arn=role.role_arn,
+                input=json.dumps(dict(EVENT)),
+                retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
+                    maximum_retry_attempts=wake.retries, maximum_event_age_in_seconds=wake.worth
+                ),
+            ),
+        )
+        # The scheduler only hands over; what becomes of the event then is the function's own setting.
+        target.configure_async_invoke(
+            retry_attempts=wake.retries, max_event_age=cdk.Duration.seconds(wake.worth)
+        )
+
+
+# The shape of an EventBridge event, filled in by the scheduler.
+EVENT: Mapping[str, str] = {
+    "version": "0",
+    "id": "<aws.scheduler.execution-id>",
+    "detail-type": "Scheduled Event",
+    "source": "fencepost.schedule",
+    "time": "<aws.scheduler.scheduled-time>",
+}

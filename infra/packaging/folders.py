@@ -1,0 +1,44 @@
+"""Folders that are built once per content: named by a hash of what goes in, and complete or absent."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "assets"
+
+
+def digest(parts: Iterable[bytes]) -> str:
+    """A short hash of all parts, each told from the next by its length."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "big") + part)
+    return total.hexdigest()[:16]
+
+
+def built(name: str, key: str, build: Callable[[Path], None], under: Path = BUILD) -> Path:
+    """The folder of this key; `build` fills a new one. Whoever is interrupted, or second, leaves nothing behind."""
+    folder = under / f"{name}-{key}"
+    if folder.exists():
+        return folder
+    under.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=under))
+    try:
+        build(draft)
+        draft.chmod(0o755)
+        draft.rename(folder)
+    except OSError:
+        if not folder.exists():
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def files(folder: Path) -> list[str]:
+    """Every file in it, by its path from there, sorted."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())

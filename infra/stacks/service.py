@@ -1,0 +1,82 @@
+"""The service: functions, API, schedules, and the eyes on them. It can be deleted and deployed again at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from infra.assets import Assets
+from infra.constructs.alarms import Alarms
+from infra.constructs.api import Api
+from infra.constructs.dashboard import Dashboard
+from infra.constructs.functions import Functions
+from infra.constructs.objective import objective
+from infra.constructs.refs import StoreRefs
+from infra.constructs.schedules import Schedules
+from infra.names import PRODUCT, Fn, Names
+from infra.routes import Route
+from infra.settings import Stage
+from infra.stacks.store import StoreStack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What is put into a service besides its settings: the code and the API's routes."""
+
+    assets: Assets
+    routes: Sequence[Route]
+
+
+class ServiceStack(cdk.Stack):
+    """Everything that runs."""
+
+    def __init__(
+        self, scope: Construct, stage: Stage, names: Names, store: StoreStack, contents: Contents
+    ) -> None:
+        super().__init__(
+            scope,
+            names.of("service"),
+            env=cdk.Environment(account=stage.account, region=stage.region),
+            description=f"Fencepost {stage.name}: functions, API, schedules, alarms",
+            tags={"product": PRODUCT, "stage": stage.name},
+        )
+        self.add_stack_dependency(store)
+        refs = StoreRefs(self, names)
+        functions = Functions(
+            self, "Functions", stage, contents.assets, refs, store.secrets_key.key_arn
+        ).by_name
+        api = Api(self, "Api", stage=stage, names=names, routes=contents.routes, handler=functions[Fn.API])
+        Schedules(self, "Schedules", names, functions)
+        probe = self._probe(names)
+        alarms = Alarms(self, "Alarms", stage, names, store.data_key)
+        Dashboard(self, "Dashboard", stage, names, alarms.all)
+        objective(self, stage, names)
+        self._output(names, "api-url", api.rest.url)
+        self._output(names, "api-id", api.rest.rest_api_id)
+        self._output(names, "alarm-topic-arn", alarms.topic.topic_arn)
+        self._output(names, "probe-queue-url", probe.queue_url)
+        self._output(names, "secrets-key-arn", store.secrets_key.key_arn)
+
+    def _probe(self, names: Names) -> sqs.Queue:
+        """Where the firings of `make verify` arrive; what nobody reads is gone after an hour."""
+        return sqs.Queue(
+            self,
+            "Probe",
+            queue_name=names.queue("probe"),
+            retention_period=cdk.Duration.hours(1),
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+        )
+
+    def _output(self, names: Names, name: str, value: str) -> None:
+        ssm.StringParameter(
+            self,
+            f"Output{name.title().replace('-', '')}",
+            parameter_name=names.parameter(name),
+            string_value=value,
+        )
