@@ -38,7 +38,7 @@ def job_settings(job: Job) -> dict[str, Any]:
         "schedule": schedule_to_wire(job.schedule),
         "tier": job.tier.value,
         "retry": _retry(job.retry),
-        "misfire": _misfire(job.misfire),
+        "misfire": misfire_document(job.misfire),
         "overlap": job.overlap.value,
         "lease_seconds": seconds(job.long_work.lease),
         "max_run_seconds": seconds(job.long_work.max_run),
@@ -96,7 +96,8 @@ def _retry(retry: RetryPolicy) -> dict[str, Any]:
     }
 
 
-def _misfire(misfire: Misfire) -> dict[str, Any]:
+def misfire_document(misfire: Misfire) -> dict[str, Any]:
+    """The policy in force."""
     return {
         "policy": misfire.policy.value,
         "window_seconds": seconds(misfire.window),

@@ -45,11 +45,8 @@ def pause(
     outcome = _move(ports, request, lambda current, at: paused(current, asked, at))
     if not isinstance(outcome, Done):
         return outcome
-    team = find_team(ports.store, request.team)
-    return Swept(
-        done=outcome,
-        cancelled=cancel_unstarted(ports, outcome.change.job, team, started=cancel_started),
-    )
+    cancelled = cancel_unstarted(ports, outcome.change.job.uid, begun_too=cancel_started)
+    return Swept(done=outcome, cancelled=cancelled)
 
 
 def resume(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal:
@@ -64,8 +61,7 @@ def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal
     if not isinstance(outcome, Done):
         return outcome
     count_job(ports.store, request.team, -1)
-    team = find_team(ports.store, request.team)
-    return Swept(done=outcome, cancelled=cancel_deleted(ports, outcome.change.job, team))
+    return Swept(done=outcome, cancelled=cancel_deleted(ports, outcome.change.job.uid))
 
 
 def _move(

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from fencepost.application.delivery.cancel import CancelAnswer
 from fencepost.application.ports import Clock, Entropy
 from fencepost.application.store import Store
 from fencepost.domain.egress import EgressPolicy
+from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Timer
+from fencepost.domain.states import Reason
 
 
 class ClaimNow(Protocol):
@@ -24,6 +27,14 @@ class ClaimNow(Protocol):
     def __call__(self, timers: Sequence[Timer], now: datetime) -> None: ...
 
 
+class CancelNow(Protocol):
+    """Ends an execution that is not running, with all that hangs on it. It may raise StoreError."""
+
+    def execution(
+        self, identity: ExecutionId, reason: Reason, now: datetime, *, begun_too: bool = False
+    ) -> CancelAnswer: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryPorts:
     """`clock` because a write that lost a race starts again with a new now, and gives up in time (protocol C2)."""
@@ -32,5 +43,6 @@ class RegistryPorts:
     clock: Clock
     entropy: Entropy
     claim_now: ClaimNow
+    cancel: CancelNow
     limits: Limits = field(default_factory=Limits)
     egress: EgressPolicy = field(default_factory=EgressPolicy)

@@ -7,16 +7,14 @@ from datetime import datetime
 
 from fencepost.application.registry.lifecycle import next_ordinal
 from fencepost.application.registry.reading import newest_occurrence
-from fencepost.application.registry.sweep import newest
+from fencepost.application.registry.sweep import RUNNABLE, newest
 from fencepost.application.store import Store
-from fencepost.domain.identity import ExecutionKind
 from fencepost.domain.model import Job
 from fencepost.domain.schedule.preview import PreviewedOccurrence, preview
 from fencepost.domain.states import FINAL, JobState
 
 NEXT_SHOWN = 5
 _LOOK = 25
-_RUNNABLE = (ExecutionKind.OCCURRENCE, ExecutionKind.RUN_NOW, ExecutionKind.BACKFILL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +36,7 @@ def shown_state(store: Store, job: Job) -> JobState:
         return job.state
     open_ones = (
         record
-        for kind in _RUNNABLE
+        for kind in RUNNABLE
         for record in newest(store, job.uid, kind, _LOOK)
         if record.state not in FINAL
     )

@@ -1,0 +1,24 @@
+"""Answers the HTTP API: API Gateway sends each request as a proxy event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.adapters.api.app import Api
+from fencepost.runtime import api as composing
+from fencepost.runtime.events import Event
+from fencepost.runtime.function import Handler, on_lambda
+from fencepost.runtime.stage import Stage
+
+
+def build(stage: Stage) -> Handler:
+    """The handler over `stage`."""
+    api = Api(composing.services(stage))
+
+    def handle(event: Event, context: object) -> dict[str, Any]:
+        return api(event, context)
+
+    return handle
+
+
+handler = on_lambda(build)

@@ -1,0 +1,202 @@
+"""Jobs over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.adapters.api import render
+from fencepost.adapters.api.conditional import precondition, unchanged
+from fencepost.adapters.api.http import Answer, Request
+from fencepost.adapters.api.models import NoteBody, PauseBody
+from fencepost.adapters.api.paging import limit, page, position
+from fencepost.adapters.api.problems import etag, missing, refusal
+from fencepost.adapters.api.reading import checked, read_object
+from fencepost.adapters.api.translate import job_draft, patched_draft
+from fencepost.application.registry import lifecycle, revisions
+from fencepost.application.registry.commit import Done
+from fencepost.application.registry.drafts import JobDraft
+from fencepost.application.registry.job_changes import Change, Current
+from fencepost.application.registry.jobs import Declared, JobRequest, Unchanged, Would, declare
+from fencepost.application.registry.lifecycle import Swept
+from fencepost.application.registry.listing import Filter, list_jobs
+from fencepost.application.registry.locate import locate
+from fencepost.application.registry.reading import detail_by_digest
+from fencepost.application.registry.results import Refusal
+from fencepost.application.registry.sweep import would_cancel
+from fencepost.application.registry.views import coming, outlook
+from fencepost.domain.faults import Fault, Faults
+from fencepost.domain.identity import NAME_PATTERN
+from fencepost.domain.model import Detail, Job, Tier
+from fencepost.domain.schedule.reading import read_instant
+from fencepost.domain.states import JobState
+
+
+def put(request: Request) -> Answer:
+    """Declares the job in full."""
+    if not NAME_PATTERN.fullmatch(request.job):
+        rule = "must be 1..63 of a-z 0-9 -, and not begin with -"
+        raise Faults([Fault(field="job", value=request.job, rule=rule)])
+    draft = job_draft(read_object(request.body))
+    return _declared(request, declare(request.services.registry, _asked(request), lambda _: draft))
+
+
+def patch(request: Request) -> Answer:
+    """Changes what the body names."""
+    raw = read_object(request.body)
+
+    def draw(current: Current | None) -> JobDraft:
+        return job_draft(raw) if current is None else patched_draft(current, raw)
+
+    asked = _asked(request, must_exist=True)
+    return _declared(request, declare(request.services.registry, asked, draw))
+
+
+def get(request: Request) -> Answer:
+    """The job, with what lies ahead of it."""
+    job = locate(request.services.store, request.team, request.job)
+    if job is None:
+        return missing("job", request.job)
+    tag = etag(job.revision)
+    if unchanged(request.headers, tag):
+        return Answer(status=304, headers={"ETag": tag})
+    return _job(request, job, detail_by_digest(request.services.store, job.uid, job.detail))
+
+
+def delete(request: Request) -> Answer:
+    """Frees the name and cancels what is not running."""
+    return _swept(request, lifecycle.delete(request.services.registry, _asked(request)))
+
+
+def pause(request: Request) -> Answer:
+    """Nothing of the job's schedule starts any more."""
+    body = checked(PauseBody, read_object(request.body))
+    until = None
+    if body.until is not None:
+        try:
+            until = read_instant(body.until)
+        except ValueError as error:
+            raise Faults([Fault(field="until", value=body.until, rule=str(error))]) from None
+        if until <= request.now:
+            raise Faults([Fault(field="until", value=body.until, rule="must lie in the future")])
+    outcome = lifecycle.pause(
+        request.services.registry,
+        _asked(request, note=body.note),
+        until=until,
+        cancel_started=body.cancel_started,
+    )
+    return _swept(request, outcome)
+
+
+def resume(request: Request) -> Answer:
+    """The job fires again, out of a pause or an error."""
+    body = checked(NoteBody, read_object(request.body))
+    outcome = lifecycle.resume(request.services.registry, _asked(request, note=body.note))
+    if isinstance(outcome, Swept):
+        return _changed(request, outcome.done.change)
+    return _swept(request, outcome)
+
+
+def browse(request: Request) -> Answer:
+    """A team's jobs by name."""
+    found = list_jobs(
+        request.services.store,
+        request.team,
+        _filter(request.query),
+        now=request.now,
+        after=position(request),
+        limit=limit(request),
+    )
+    items = [render.job_summary(listed.job, listed.outlook) for listed in found.items]
+    return page(request, items, found.after, stopped_early=found.stopped_early)
+
+
+def history(request: Request) -> Answer:
+    """Every change of a job, deleted ones too, the newest first."""
+    job = locate(request.services.store, request.team, request.job)
+    if job is None:
+        return missing("job", request.job)
+    wanted = limit(request)
+    found = revisions.of_job(request.services.store, job.uid, older_than=position(request), limit=wanted)
+    after = found[-1].revision if len(found) == wanted else None
+    return page(request, [revisions.entry_to_wire(entry) for entry in found], after)
+
+
+def _asked(request: Request, *, note: str | None = None, must_exist: bool = False) -> JobRequest:
+    wanted = precondition(request.headers)
+    return JobRequest(
+        caller=request.caller,
+        team=request.team,
+        name=request.job,
+        expected=wanted.revision,
+        absent=wanted.absent,
+        present=wanted.present or must_exist,
+        note=note,
+        dry_run=request.query.get("dry_run") is True,
+    )
+
+
+def _declared(request: Request, outcome: Declared) -> Answer:
+    match outcome:
+        case Done(change=change):
+            return _changed(request, change)
+        case Unchanged(current=current):
+            return _job(request, current.job, current.detail)
+        case Would(change=change):
+            return _would(request, change)
+        case _:
+            return refusal(outcome)
+
+
+def _swept(request: Request, outcome: Swept | Would | Refusal) -> Answer:
+    match outcome:
+        case Swept(done=done, cancelled=cancelled):
+            answer = _changed(request, done.change)
+            swept = {"cancelled": [str(record.id) for record in cancelled]}
+            return Answer(body={**_fields(answer), **swept}, headers=answer.headers)
+        case Would(change=change):
+            return _would(request, change)
+        case _:
+            return refusal(outcome)
+
+
+def _changed(request: Request, change: Change) -> Answer:
+    status = 201 if change.before is None else 200
+    return _job(request, change.job, change.detail, status)
+
+
+def _job(request: Request, job: Job, detail: Detail, status: int = 200) -> Answer:
+    ahead = outlook(request.services.store, job, request.services.now())
+    return Answer(status=status, body=render.job(job, detail, ahead), headers={"ETag": etag(job.revision)})
+
+
+def _fields(answer: Answer) -> dict[str, Any]:
+    assert isinstance(answer.body, dict)  # noqa: S101 - answers about jobs are objects
+    return answer.body
+
+
+def _would(request: Request, change: Change) -> Answer:
+    """What a dry run found. The executions it names are those among the job's newest records."""
+    store, now = request.services.store, request.now
+    before = change.before
+    return Answer(
+        body={
+            "dry_run": True,
+            "before": None if before is None else render.declared(before.job, before.detail),
+            "after": render.declared(change.job, change.detail),
+            "next_before": [] if before is None else render.occurrences(coming(store, before.job, now)),
+            "next_after": render.occurrences(coming(store, change.job, now)),
+            "cancels": [str(record.id) for record in would_cancel(store, change)],
+        }
+    )
+
+
+def _filter(query: Any) -> Filter:  # noqa: ANN401 - read by the parameters that the route declares
+    state, tier = query.get("state"), query.get("tier")
+    return Filter(
+        prefix=query.get("prefix", ""),
+        state=None if state is None else JobState(state),
+        tier=None if tier is None else Tier(tier),
+        labels=tuple(query.get("label", ())),
+        next_after=query.get("next_after"),
+        next_before=query.get("next_before"),
+    )

@@ -1,0 +1,192 @@
+"""The API document, made from the table of routes: ``python -m fencepost.adapters.api.openapi > docs/openapi.json``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from fencepost.adapters.api import answers, models, shapes
+from fencepost.adapters.api.access import Role
+from fencepost.adapters.api.http import JSON
+from fencepost.adapters.api.problems import MEDIA
+from fencepost.adapters.api.route import Route
+from fencepost.adapters.api.routes import ROUTES
+
+VERSION = "1"
+"""Of the contract: paths begin with it. What is added is added without a new one."""
+REF = "#/components/schemas/{model}"
+_PATTERNS = {
+    "team": "^[a-z0-9][a-z0-9-]{0,62}$",
+    "job": "^(~[a-z2-7]{20}|[a-z0-9][a-z0-9-]{0,62})$",
+    "id": "^[a-z2-7]{20}-[srbz]-[0-9a-f-]{13,26}$",
+}
+_REFUSALS = {
+    400: "The body cannot be read.",
+    403: "The caller has no business here.",
+    404: "There is no such thing, or it is not this team's.",
+    409: "In conflict with the present state, or with another request of the same Idempotency-Key.",
+    412: "The precondition does not hold; the ETag is the current one.",
+    422: "The input has faults; all are told.",
+    503: "Nothing is known to be wrong with the request: try again.",
+}
+
+
+def document() -> dict[str, Any]:
+    """The whole document, as JSON values in a fixed order."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Fencepost",
+            "version": VERSION,
+            "description": "Cron as a service for many teams. Every call is signed (SigV4, service execute-api).",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "security": [{"sigv4": []}],
+        "paths": paths,
+        "components": {"schemas": _schemas(), "securitySchemes": {"sigv4": _sigv4()}},
+    }
+
+
+def text() -> str:
+    """The document as it is committed."""
+    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def statuses(route: Route) -> list[int]:
+    """Every status that the route may answer with."""
+    found = {*route.gives, 403, 422, 503}
+    found |= {400} if route.takes is not None else set()
+    found |= {404} if route.variables or route.name == "health" else set()
+    found |= {409} if route.writes else set()
+    found |= {412} if route.conditional and route.writes else set()
+    return sorted(found - ({404} if not route.variables else set()))
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.says,
+        "x-fencepost-role": route.role.value,
+        "parameters": [*_path_parameters(route), *_query_parameters(route), *_header_parameters(route)],
+    }
+    if route.takes is not None:
+        operation["requestBody"] = {
+            "required": not route.optional_body,
+            "content": {JSON: {"schema": _reference(route.takes)}},
+        }
+    operation["responses"] = {str(status): _response(route, status) for status in statuses(route)}
+    if route.role is Role.ANYONE:
+        operation["description"] = "Any signed caller may call this."
+    return operation
+
+
+def _path_parameters(route: Route) -> Iterator[dict[str, Any]]:
+    for name in route.variables:
+        schema = {"type": "string", "pattern": _PATTERNS[name]}
+        if route.name == "putJob" and name == "job":
+            schema["pattern"] = _PATTERNS["team"]
+        yield {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query_parameters(route: Route) -> Iterator[dict[str, Any]]:
+    for each in route.query:
+        schema = {"type": "array", "items": each.schema} if each.repeated else dict(each.schema)
+        yield {
+            "name": each.name,
+            "in": "query",
+            "required": False,
+            "description": each.says,
+            "schema": schema,
+        }
+
+
+def _header_parameters(route: Route) -> Iterator[dict[str, Any]]:
+    if route.conditional and route.writes:
+        yield _header("If-Match", '^("[1-9][0-9]{0,17}"|\\*)$', "Only if the entity tag is this one.")
+        if route.method == "PUT":
+            yield _header("If-None-Match", "^\\*$", "Only if there is none yet.")
+    if route.conditional and not route.writes:
+        yield _header("If-None-Match", None, "304 if the entity tag is among these.")
+    if route.writes:
+        says = "The same key and request is answered as the first time, for 24 hours."
+        yield _header("Idempotency-Key", "^[!-~]{1,128}$", says)
+
+
+def _header(name: str, pattern: str | None, says: str) -> dict[str, Any]:
+    schema = {"type": "string"} | ({} if pattern is None else {"pattern": pattern})
+    return {"name": name, "in": "header", "required": False, "description": says, "schema": schema}
+
+
+def _response(route: Route, status: int) -> dict[str, Any]:
+    if status not in route.gives:
+        return {"description": _REFUSALS[status], "content": {MEDIA: {"schema": _reference(answers.Problem)}}}
+    model = route.gives[status]
+    response: dict[str, Any] = {"description": {201: "Created.", 304: "Not modified."}.get(status, "Done.")}
+    if route.conditional:
+        response["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "The revision."}}
+    if model is not None:
+        response["content"] = {JSON: {"schema": _reference(model)}}
+    return response
+
+
+def _reference(model: Any) -> dict[str, Any]:  # noqa: ANN401 - a model or a union of models
+    if isinstance(model, types.UnionType):
+        return {"anyOf": [_reference(each) for each in get_args(model)]}
+    return {"$ref": REF.format(model=model.__name__)}
+
+
+def _schemas() -> dict[str, Any]:
+    requests: list[type[BaseModel]] = [route.takes for route in ROUTES if route.takes is not None]
+    given: list[type[BaseModel]] = [
+        each for route in ROUTES for model in route.gives.values() for each in _models(model)
+    ]
+    shown: list[type[BaseModel]] = [
+        answers.Problem,
+        shapes.Schedule,
+        shapes.Target,
+        shapes.Notify,
+        models.RetryBody,
+    ]
+    wanted = dict.fromkeys([*requests, *given, *shown])
+    _, schema = models_json_schema([(model, "validation") for model in wanted], ref_template=REF)
+    definitions: Mapping[str, Any] = schema["$defs"]
+    return {name: _referring(definitions[name]) for name in sorted(definitions)}
+
+
+def _referring(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    """The schema with marks of other shapes made references."""
+    if isinstance(schema, dict):
+        if models.REFERS in schema:
+            rest = {key: value for key, value in schema.items() if key not in {models.REFERS, "title"}}
+            return {"$ref": REF.format(model=schema[models.REFERS])} | rest
+        return {key: _referring(value) for key, value in schema.items()}
+    return [_referring(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def _models(model: Any) -> tuple[type[BaseModel], ...]:  # noqa: ANN401 - a model, a union of models or None
+    if model is None:
+        return ()
+    return get_args(model) if isinstance(model, types.UnionType) else (model,)
+
+
+def _sigv4() -> dict[str, Any]:
+    return {
+        "type": "apiKey",
+        "name": "Authorization",
+        "in": "header",
+        "x-amazon-apigateway-authtype": "awsSigv4",
+        "description": "AWS Signature Version 4, service execute-api.",
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())

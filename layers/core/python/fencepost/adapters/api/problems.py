@@ -1,0 +1,120 @@
+"""Refusals as RFC 9457 problems: one shape for every 4xx and 503, with every fault of the input at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from fencepost.adapters.api.http import Answer
+from fencepost.application.registry.results import Conflict, Missing, NotAllowed, OverLimit, Refusal
+from fencepost.domain.faults import Fault
+
+MEDIA = "application/problem+json"
+_TITLES = {
+    400: "The request cannot be read",
+    403: "Not yours",
+    404: "Not found",
+    405: "No such method here",
+    409: "In conflict with the present state",
+    412: "Changed since you read it",
+    413: "Too large",
+    422: "The input has faults",
+    428: "Say which revision you change",
+    503: "Try again",
+}
+
+
+class ProblemError(Exception):
+    """Ends a request with this problem."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        super().__init__(str(answer.body))
+
+
+def problem(
+    status: int, kind: str, detail: str, faults: Sequence[Fault] = (), headers: dict[str, str] | None = None
+) -> Answer:
+    """The answer for a refusal. `kind` is stable, `detail` is for people."""
+    body = {
+        "type": f"urn:fencepost:problem:{kind}",
+        "title": _TITLES[status],
+        "status": status,
+        "detail": detail,
+        "faults": [_fault(fault) for fault in faults],
+    }
+    return Answer(status=status, body=body, headers=headers or {}, media=MEDIA)
+
+
+def faulty(faults: Sequence[Fault]) -> Answer:
+    """Every broken rule of the input."""
+    count = len(faults)
+    return problem(422, "faults", f"{count} fault{'' if count == 1 else 's'}: {faults[0]}", faults)
+
+
+def unreadable(detail: str) -> Answer:
+    """The body is no JSON that can be understood."""
+    return problem(400, "unreadable", detail)
+
+
+def forbidden(detail: str) -> Answer:
+    """The caller is known and has no business here."""
+    return problem(403, "forbidden", detail)
+
+
+def missing(what: str, name: str) -> Answer:
+    """There is no such thing, or it is not this team's."""
+    return problem(404, "not-found", f"there is no {what} {name[:120]}")
+
+
+def conflict(kind: str, detail: str) -> Answer:
+    """What is asked for does not go together with the present state."""
+    return problem(409, kind, detail)
+
+
+def unavailable(detail: str) -> Answer:
+    """Nothing is known to be wrong with the request."""
+    return problem(503, "unavailable", detail, headers={"Retry-After": "1"})
+
+
+def refusal(refused: Refusal) -> Answer:
+    """The answer for what a use case refused."""
+    match refused:
+        case Missing(what, name):
+            return missing(what, name)
+        case Conflict():
+            return _lost(refused)
+        case NotAllowed(rule):
+            return conflict("not-allowed", rule)
+        case OverLimit(limit, value, maximum):
+            rule = f"is limited to {maximum:,} for this team; this would make it {value:,}"
+            return faulty([Fault(field=limit, value=value, rule=rule)])
+        case _:
+            assert_never(refused)
+
+
+def _lost(lost: Conflict) -> Answer:
+    headers = {} if lost.revision is None else {"ETag": etag(lost.revision)}
+    if lost.expected is None:
+        return problem(409, "contended", "others kept changing it meanwhile; try again", headers=headers)
+    now = "it is not there" if lost.revision is None else f"it is at revision {lost.revision}"
+    return problem(412, "precondition-failed", f"the precondition does not hold: {now}", headers=headers)
+
+
+def detail_of(answer: Answer) -> str:
+    """What a problem says to people."""
+    return str(answer.body["detail"]) if isinstance(answer.body, dict) else ""
+
+
+def etag(revision: int) -> str:
+    """The entity tag of a revision."""
+    return f'"{revision}"'
+
+
+def _fault(fault: Fault) -> dict[str, object]:
+    return {
+        "field": fault.field,
+        "value": fault.value,
+        "rule": fault.rule,
+        "suggestion": fault.suggestion,
+    }

@@ -1,0 +1,34 @@
+"""What the API needs from the rest of the service, in one value that the composition root fills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.adapters.api.cursors import Cursors
+from fencepost.application.delivery.wiring import Delivery
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.store import Store
+from fencepost.domain.model import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """`admins`: principals that administer the stage. `anonymous`: who an unsigned call is, on one's own machine only;
+    None refuses it.
+    """
+
+    registry: RegistryPorts
+    delivery: Delivery
+    cursors: Cursors
+    admins: frozenset[str] = frozenset()
+    anonymous: Caller | None = None
+
+    @property
+    def store(self) -> Store:
+        """The registry's store."""
+        return self.registry.store
+
+    def now(self) -> datetime:
+        """When a request came in."""
+        return self.registry.clock.now()

@@ -1,0 +1,120 @@
+"""What workers and operators say about executions: heartbeat, complete, fail, redrive, run now."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import assert_never
+
+from fencepost.adapters.api.executions import one
+from fencepost.adapters.api.http import Answer, Request
+from fencepost.adapters.api.models import CompleteBody, FailBody, HeartbeatBody, NoteBody, RedriveBody
+from fencepost.adapters.api.problems import ProblemError, conflict, detail_of, missing
+from fencepost.adapters.api.reading import checked, read_object
+from fencepost.application.delivery import redrive as redriving
+from fencepost.application.delivery import worker
+from fencepost.application.registry.dead_letters import list_dead_letters
+from fencepost.application.registry.reading import find_job
+from fencepost.domain.identity import ExecutionId
+
+LONGEST = timedelta(seconds=15)
+
+
+def heartbeat(request: Request) -> Answer:
+    """The work goes on: the lease is extended."""
+    body = checked(HeartbeatBody, read_object(request.body))
+    workers = request.services.delivery.workers
+    return _heard(request, workers.heartbeat(request.team, identity(request), body.fence, request.now))
+
+
+def complete(request: Request) -> Answer:
+    """The work is done."""
+    body = checked(CompleteBody, read_object(request.body))
+    workers = request.services.delivery.workers
+    answer = workers.complete(request.team, identity(request), body.fence, body.result, request.now)
+    return _heard(request, answer)
+
+
+def fail(request: Request) -> Answer:
+    """The work failed: retried by the job's policy, or dead at once where another attempt is not worth making."""
+    body = checked(FailBody, read_object(request.body))
+    answer = request.services.delivery.workers.fail(
+        request.team,
+        identity(request),
+        body.fence,
+        body.error,
+        request.now,
+        retryable=not body.permanent,
+    )
+    return _heard(request, answer)
+
+
+def redrive(request: Request) -> Answer:
+    """A dead execution goes back to the queue, with its budget anew."""
+    checked(NoteBody, read_object(request.body))
+    return _redriven(request, identity(request))
+
+
+def _redriven(request: Request, execution: ExecutionId) -> Answer:
+    answer = request.services.delivery.redrive.one(request.caller, request.team, execution, request.now)
+    match answer:
+        case redriving.Redriven(record):
+            return one(request, record)
+        case redriving.NotDead(state):
+            return conflict("not-dead", f"only what is DEAD can be redriven; this is {state}")
+        case redriving.JobDeleted():
+            return conflict("job-deleted", "its job was deleted, and nothing of it begins any more")
+        case redriving.NoSuchExecution():
+            return missing("execution", str(execution))
+        case _:
+            assert_never(answer)
+
+
+def redrive_all(request: Request) -> Answer:
+    """A page of the team's dead letters, the newest death first, for as long as the caller may wait."""
+    body = checked(RedriveBody, read_object(request.body))
+    clock = request.services.registry.clock
+    found = list_dead_letters(request.services.store, request.team, limit=body.limit)
+    again: list[str] = []
+    left: list[dict[str, str]] = []
+    for record in found.items:
+        if clock.now() - request.now > LONGEST:
+            return Answer(body={"redriven": again, "left": left, "more": True})
+        answer = _redriven(request, record.id)
+        if answer.status < 400:
+            again.append(str(record.id))
+        else:
+            left.append({"id": str(record.id), "why": detail_of(answer)})
+    return Answer(body={"redriven": again, "left": left, "more": found.after is not None})
+
+
+def run(request: Request) -> Answer:
+    """One run outside of the schedule. The same Idempotency-Key names the same run."""
+    checked(NoteBody, read_object(request.body))
+    job = find_job(request.services.store, request.team, request.job)
+    if job is None:
+        return missing("job", request.job)
+    key = request.key or request.services.registry.entropy.token()
+    started = request.services.delivery.run_now.start(job, key, request.caller, request.now)
+    return one(request, started.record, 200 if started.repeated else 201)
+
+
+def identity(request: Request) -> ExecutionId:
+    """The id in the path. Raises ProblemError (404) for what is none."""
+    try:
+        return ExecutionId.parse(request.path["id"])
+    except ValueError:
+        raise ProblemError(missing("execution", request.path["id"])) from None
+
+
+def _heard(request: Request, answer: worker.Answer) -> Answer:
+    match answer:
+        case worker.Accepted(record):
+            return one(request, record)
+        case worker.StaleFence(current):
+            return conflict("stale-fence", f"a later fence, {current}, holds this execution: stop the work")
+        case worker.LeaseLost(state):
+            return conflict("lease-lost", f"the lease is over, the execution is {state}: stop the work")
+        case worker.NotFound():
+            return missing("execution", request.path["id"])
+        case _:
+            assert_never(answer)

@@ -1,0 +1,124 @@
+"""Request keys: the first answer to a key is the answer to every repetition; another request under it is refused.
+
+Keys belong to a team. The key is taken before the work, so that two copies of one request never both do it; when a
+worker dies between, the next copy takes over after a while, with the instant at which the first came in.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from fencepost.application import keys
+from fencepost.application.codec import VERSION, compact
+from fencepost.application.store import Absent, Delete, Item, Lacks, Lost, Put, Store, Update, equals, every
+from fencepost.domain.instants import from_ms, to_ms
+
+KEPT = timedelta(hours=24)
+ABANDONED_AFTER = timedelta(seconds=60)
+MAX_STORED = 350_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """An answer that was given. `body` is None where it was too large to keep."""
+
+    status: int
+    body: bytes | None
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """The key is this caller's; the request counts as of `accepted_at`."""
+
+    accepted_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """The request was answered before."""
+
+    answer: Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRequest:
+    """The key was used for something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class InProgress:
+    """The first copy is not done yet."""
+
+
+Taken: TypeAlias = Begun | Replayed | OtherRequest | InProgress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestKey:
+    """A team's key and the digest of the request under it."""
+
+    team: str
+    key: str
+    digest: str
+
+
+def take(store: Store, request: RequestKey, now: datetime) -> Taken:
+    """Takes the key for this request, or says what became of it."""
+    where = keys.idempotency(request.team, request.key)
+    item = {"v": VERSION, "digest": request.digest, "since": to_ms(now), "try": to_ms(now)}
+    outcome = store.write(Put(key=where, item={**item, "expires": _expiry(now)}, condition=Absent()))
+    if not isinstance(outcome, Lost):
+        return Begun(accepted_at=now)
+    known = outcome.item or store.get(where)
+    if known is None:
+        return InProgress()
+    return _known(store, request, known, now)
+
+
+def settle(store: Store, request: RequestKey, answer: Recorded) -> None:
+    """Keeps the answer for the copies to come."""
+    body = None if answer.body is None else zlib.compress(answer.body)
+    if body is not None and len(body) > MAX_STORED:
+        body = None
+    write = Update(
+        key=keys.idempotency(request.team, request.key),
+        set=compact({"status": answer.status, "body": body, "etag": answer.etag}),
+        condition=equals("digest", request.digest),
+    )
+    store.write(write)
+
+
+def release(store: Store, request: RequestKey) -> None:
+    """Gives the key back: the request changed nothing."""
+    store.write(
+        Delete(
+            key=keys.idempotency(request.team, request.key),
+            condition=every(equals("digest", request.digest), Lacks("status")),
+        )
+    )
+
+
+def _known(store: Store, request: RequestKey, item: Item, now: datetime) -> Taken:
+    if item["digest"] != request.digest:
+        return OtherRequest()
+    if "status" in item:
+        body = None if "body" not in item else zlib.decompress(bytes(item["body"]))
+        return Replayed(answer=Recorded(status=item["status"], body=body, etag=item.get("etag")))
+    if now - from_ms(item["try"]) < ABANDONED_AFTER:
+        return InProgress()
+    again = Update(
+        key=keys.idempotency(request.team, request.key),
+        set={"try": to_ms(now)},
+        condition=every(equals("try", item["try"]), equals("digest", request.digest)),
+    )
+    if isinstance(store.write(again), Lost):
+        return InProgress()
+    return Begun(accepted_at=from_ms(item["since"]))
+
+
+def _expiry(now: datetime) -> int:
+    return to_ms(now + KEPT) // 1000
