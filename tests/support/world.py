@@ -13,7 +13,7 @@ from fencepost.adapters.seam import Around, seamed
 from fencepost.application import keys, messages
 from fencepost.application.admission import Admission, Context, admission
 from fencepost.application.codec import decode_execution, decode_timer, encode_execution
-from fencepost.application.codec_job import encode_detail, encode_job, encode_team
+from fencepost.application.codec_job import encode_detail, encode_ended_generation, encode_job, encode_team
 from fencepost.application.delivery.dead_letters import DeadLetter, decode_dead_letter
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.delivery.results import Acknowledge, Alone, Disposition, PutBack
@@ -25,11 +25,21 @@ from fencepost.domain import delivery as wire
 from fencepost.domain.identity import ExecutionId, digest
 from fencepost.domain.instants import from_wire
 from fencepost.domain.limits import Limits
-from fencepost.domain.model import Detail, Execution, Job, NotifyTargets, Origin, Team, Tier, Timer
+from fencepost.domain.model import (
+    Detail,
+    EndedGeneration,
+    Execution,
+    Job,
+    NotifyTargets,
+    Origin,
+    Team,
+    Tier,
+    Timer,
+)
 from fencepost.domain.notification import Notification
 from fencepost.domain.outcome import Delivered, Failed, Outcome
 from fencepost.domain.schedule import parse_schedule
-from fencepost.domain.states import ExecutionState, JobState
+from fencepost.domain.states import ExecutionState, JobState, Reason
 from fencepost.domain.targets import WebhookTarget
 from tests.support.clock import CountingEntropy, SettableClock
 
@@ -171,6 +181,26 @@ class World:
         """Writes the job's hot item as it is given."""
         self.memory.write(Put(key=keys.job(job.uid), item=encode_job(job)))
         return job
+
+    def change(self, job: Job, by: Reason, state: JobState = JobState.ACTIVE, **facts: Any) -> Job:
+        """Ends the job's generation now, as an edit, a pause, a resume or a delete does."""
+        now = self.clock.now()
+        ended = EndedGeneration(
+            uid=job.uid,
+            generation=job.generation,
+            until=now,
+            ended_by=by,
+            schedule=job.schedule,
+            misfire=job.misfire,
+            overlap=job.overlap,
+            tier=job.tier,
+        )
+        key = keys.ended_generation(job.uid, job.generation)
+        self.memory.write(Put(key=key, item=encode_ended_generation(ended)))
+        newer = replace(
+            job, generation=job.generation + 1, state=state, ended_until=now, ended_by=by, **facts
+        )
+        return self.put(newer)
 
     def queue(self, job: Job, due: datetime | str | None = None, **facts: Any) -> Execution:
         """A claimed firing, its message on its way, as a scan leaves it."""

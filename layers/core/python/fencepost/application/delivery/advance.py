@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import assert_never
 
 from fencepost.application.codec import UndecodableError
@@ -22,8 +23,9 @@ from fencepost.application.delivery.start import Start
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.watch import Watch
 from fencepost.application.ports import Outgoing, QueueUnavailableError, Received, dead_queue
-from fencepost.application.store import OutcomeUnknownError, StoreBusyError
+from fencepost.application.store import OutcomeUnknownError, StoreBusyError, StoreError
 from fencepost.domain.identity import ExecutionId
+from fencepost.domain.instants import ZERO
 from fencepost.domain.judgement import Early, Finished, Hold, Lapsed, LiveLease, Ready, Step, judge
 from fencepost.domain.model import Execution, Tier
 
@@ -40,6 +42,11 @@ class Advance:
     lapses: Lapses
     watch: Watch
     start: Start
+
+    def expect(self, identities: Sequence[ExecutionId]) -> None:
+        """Reads the records of a batch at once, before `run` is called for each of them."""
+        with suppress(StoreError):  # then each reads its own
+            self.tools.reads.expect(identities, self.tools.clock.now())
 
     def run(self, identity: ExecutionId, received: Received | None, *, alone: bool = False) -> Disposition:
         """Takes the execution as far as it goes now, and says what to do with the message that woke it.
@@ -79,7 +86,8 @@ class Advance:
             case Hold() | Ready():
                 if record.losses >= self.tools.limits.single_after_losses and not alone:
                     return Alone(why=f"{record.losses} workers were lost with it")
-                self._hold(record)
+                if not self._held(record):
+                    return PutBack(seconds=1, why="it is not yet due by this clock")
                 return self.start.run(record)
             case _:
                 assert_never(step)
@@ -100,13 +108,14 @@ class Advance:
             return self.watch.over(record, step)
         return PutBack(seconds=whole_seconds(step.remaining), why=step.why, facts=facts_of(record))
 
-    def _hold(self, record: Execution) -> None:
-        """Never early by this process's own clock, whatever a sleep returns."""
+    def _held(self, record: Execution) -> bool:
+        """Waits until it is due by this process's own clock, whatever a sleep returns; false: it still is not."""
         for _ in range(ROUNDS):
             remaining = record.wake_at - self.tools.clock.now()
-            if remaining <= timedelta(0):
-                return
+            if remaining <= ZERO:
+                return True
             self.tools.clock.sleep(remaining)
+        return record.wake_at <= self.tools.clock.now()
 
     def _buried(self, received: Received | None, error: UndecodableError) -> Disposition:
         """What cannot be understood now will not be in five minutes: to the dead-letter queue after one try."""

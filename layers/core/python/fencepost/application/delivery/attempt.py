@@ -36,7 +36,8 @@ TOO_LATE = Failed(error="the lease was nearly over before the call could be made
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """All that one attempt needs; `record` is the one that was read, later the one that holds the lease."""
+    """All that one attempt needs; `record` is the one that was read, later the one that holds the lease. `waited`: for
+    a slot or for the job's turn."""
 
     record: Execution
     job: Job
@@ -111,7 +112,7 @@ class Attempts:
         moved = succeeded(case.record, outcome, now=self.tools.clock.now(), retention=case.team.retention)
         if not self.tools.commit(case.record, moved, insist=True):
             return Raced("the outcome came too late for its fence")
-        return self.finish.run(moved.record, case.team, case.job, replace(facts, state=moved.record.state))
+        return self.finish.run(moved.record, case.team, case.job, facts)
 
     def _accepted(self, case: Case, outcome: Outcome, facts: Facts) -> Disposition | Raced:
         held = begin_long_work(self.tools, self.doors, case.record, case.job.long_work, outcome)

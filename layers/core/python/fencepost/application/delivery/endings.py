@@ -9,7 +9,7 @@ from typing import Any
 from fencepost.application.delivery.dead_letters import dead_letter_put
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
-from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, Raced, facts_of
+from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, Raced
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.moves import Moved, finished
 from fencepost.application.planting import wake_timer
@@ -74,7 +74,7 @@ class Endings:
             return Raced(f"{change.move} lost")
         if held is not record:
             self.finish.freed(held, change.team)
-        return self.finish.run(moved.record, change.team, change.job, change.facts or facts_of(moved.record))
+        return self.finish.run(moved.record, change.team, change.job, change.facts)
 
     def _by_itself(self, change: Change, moved: Moved, letter: tuple[Action, ...]) -> Disposition | Raced:
         """The timer goes when the duties are paid; if they are not, it wakes somebody who pays them."""

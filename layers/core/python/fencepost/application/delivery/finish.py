@@ -45,7 +45,7 @@ class Finish:
     def run(self, record: Execution, team: Team, job: Job | None, facts: Facts | None = None) -> Disposition:
         """Pays the duties of `record`; what could not be paid keeps the message."""
         now = self.tools.clock.now()
-        known = facts or facts_of(record)
+        known = replace(facts or facts_of(record), state=record.state)
         unpaid = [duty for duty in duties(record) if not self._paid(duty, record, team, now)]
         if unpaid:
             return PutBack(seconds=UNPAID_SECONDS, why=f"unpaid: {', '.join(unpaid)}", facts=known)

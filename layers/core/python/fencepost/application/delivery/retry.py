@@ -103,4 +103,5 @@ class Retries:
                 return Raced(f"{change.move} lost")
             self.finish.freed(held, change.team)
             self.tools.hand_over(after.record, timer)
-        return Acknowledge(why=again.why, facts=change.facts or facts_of(after.record))
+        facts = change.facts or facts_of(record)
+        return Acknowledge(why=again.why, facts=replace(facts, state=after.record.state))

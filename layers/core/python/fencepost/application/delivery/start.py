@@ -68,7 +68,8 @@ class Start:
         detail = self.tools.reads.detail(record.id.uid, record.detail or job.detail)
         if detail is None:
             return self.endings.undeliverable(record, "its target and payload are not there", team, job)
-        return Case(record=record, job=job, team=team, detail=detail, permit=Closed())
+        waited = record.state is ExecutionState.WAITING
+        return Case(record=record, job=job, team=team, detail=detail, permit=Closed(), waited=waited)
 
     def _circuit(self, case: Case) -> Disposition | Raced:
         permit = self.circuits.ask(case.team.name, case.host, self.tools.clock.now())
