@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.memory.store import MemoryStore
+from fencepost.adapters.seam import Around, seamed
 from fencepost.application import keys, messages
 from fencepost.application.admission import (
     Admission,
@@ -36,7 +37,6 @@ from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Origin, Overlap, Team, Tier
 from fencepost.domain.states import ExecutionState, Move
 from tests.support.clock import CountingEntropy, SettableClock
-from tests.support.interleaving import Stage, StagedQueues, StagedStore
 
 START = "2026-03-02T10:00:00.000Z"
 LEASE = timedelta(seconds=25)
@@ -47,38 +47,48 @@ def uid_of(name: str) -> str:
     return ("".join(c for c in name if c.isalpha()) + "a" * 20)[:20]
 
 
+class Dice(CountingEntropy):
+    """Entropy whose next fractions a test may choose."""
+
+    def __init__(self, fraction: float) -> None:
+        super().__init__(fraction)
+        self.chosen = fraction
+
+    def fraction(self) -> float:
+        """What was chosen."""
+        return self.chosen
+
+
 @dataclass
 class Office:
-    """One process of the stage; `another` gives a second one, with a memory of its own, over the same store."""
+    """One process of the stage; `another` gives a second one, with a memory of its own, over the same store.
 
-    store: Store
-    queues: Queues
-    memory_queues: MemoryQueues
+    All draw from the same dice, since no two processes draw the same token.
+    """
+
+    store: MemoryStore
+    queues: MemoryQueues
     clock: SettableClock
+    arounds: tuple[Around, ...] = ()
     limits: Limits = field(default_factory=Limits)
     teams: dict[str, Team] = field(default_factory=dict)
-    fraction: float = 0.5
+    dice: Dice = field(default_factory=lambda: Dice(0.5))
 
     def __post_init__(self) -> None:
-        self.entropy = CountingEntropy(self.fraction)
         self.context = Context(
-            store=self.store,
-            queues=self.queues,
+            store=cast("Store", seamed(self.store, "store", *self.arounds)),
+            queues=cast("Queues", seamed(self.queues, "queues", *self.arounds)),
             clock=self.clock,
-            entropy=self.entropy,
+            entropy=self.dice,
             limits=self.limits,
         )
         self.doors: Admission = admission(self.context)
 
     @classmethod
-    def opened(cls, stage: Stage | None = None, **changes: Any) -> Office:
-        """An office over a fresh store; its port calls stop at `stage`, if there is one."""
+    def opened(cls, *arounds: Around, **changes: Any) -> Office:
+        """An office over a fresh store, `arounds` put around its port calls."""
         clock = SettableClock(START)
-        queues = MemoryQueues(clock)
-        store = MemoryStore(clock)
-        if stage is None:
-            return cls(store, queues, queues, clock, **changes)
-        return cls(StagedStore(store, stage), StagedQueues(queues, stage), queues, clock, **changes)
+        return cls(MemoryStore(clock), MemoryQueues(clock), clock, arounds, **changes)
 
     def another(self, **changes: Any) -> Office:
         """A second process."""
@@ -99,7 +109,7 @@ class Office:
     def firing(
         self, number: int = 0, *, team: str = "payments", job: str = "report", **changes: Any
     ) -> Execution:
-        """A claimed execution, due now; `number` seconds older firings come first."""
+        """A claimed execution, due now; `number` seconds later due than the first."""
         due = changes.pop("due", self.now + timedelta(milliseconds=number))
         record = Execution(
             id=ExecutionId.occurrence(uid_of(job), due),
@@ -119,7 +129,11 @@ class Office:
 
     def read(self, record: Execution) -> Execution:
         """The record as it is stored."""
-        item = self.store.get(keys.execution(record.id))
+        return self.by_id(record.id)
+
+    def by_id(self, identity: ExecutionId) -> Execution:
+        """The record of an id, as it is stored."""
+        item = self.store.get(keys.execution(identity))
         assert item is not None
         return decode_execution(item)
 
@@ -191,18 +205,18 @@ class Office:
         """One pass of the pump."""
         return self.doors.backlog.pump(team, self.now)
 
-    def called(self, limit: int = 10) -> list[ExecutionId]:
+    def called(self) -> list[ExecutionId]:
         """Takes the wake-ups that the tier queues have to give now."""
         found: list[ExecutionId] = []
-        for tier in Tier:
-            received = self.memory_queues.receive(tier_queue(tier), limit, timedelta(0))
-            found.extend(messages.read_wake(message.body) for message in received)
-            self.memory_queues.delete(received)
+        for queue in map(tier_queue, Tier):
+            while received := self.queues.receive(queue, 10, timedelta(0)):
+                found.extend(messages.read_wake(message.body) for message in received)
+                self.queues.delete(received)
         return found
 
     def pumps_asked(self) -> list[str]:
         """The teams for which a pump message lies in the queue, delayed ones included."""
-        return [messages.read_pump(each.body) for each in self.memory_queues.waiting(QueueName.PUMP)]
+        return [messages.read_pump(each.body) for each in self.queues.waiting(QueueName.PUMP)]
 
     def slots(self, team: str = "payments") -> dict[int, Holding]:
         """The slots that have an item."""
@@ -219,7 +233,7 @@ class Office:
 
     def records(self) -> list[Execution]:
         """Every record."""
-        return [decode_execution(item) for item in self._everything(Table.EXECUTIONS)]
+        return [decode_execution(item) for item in self.store.everything(Table.EXECUTIONS)]
 
     def in_flight(self) -> Counter[str]:
         """Per team, how many leases are live."""
@@ -231,9 +245,4 @@ class Office:
         )
 
     def _control(self) -> list[Item]:
-        return self._everything(Table.CONTROL)
-
-    def _everything(self, table: Table) -> list[Item]:
-        store = self.store.store if isinstance(self.store, StagedStore) else self.store
-        assert isinstance(store, MemoryStore)
-        return list(store.everything(table))
+        return self.store.everything(Table.CONTROL)

@@ -8,24 +8,13 @@ nothing more will be.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from fencepost.application.ports import Outgoing, Queues, Received
-from fencepost.application.store import (
-    Action,
-    Cancelled,
-    Committed,
-    Item,
-    Key,
-    Lost,
-    Query,
-    Share,
-    Store,
-    Won,
-    Write,
-)
+from fencepost.adapters.seam import PortCall
 
+T = TypeVar("T")
 PATIENCE_SECONDS = 20
 
 
@@ -41,13 +30,15 @@ class _Actor:
     stopped: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     before: str = "start"
     killed: bool = False
+    fault: BaseException | None = None
+    answered: bool = False
     over: bool = False
     result: object = None
     failure: BaseException | None = None
 
 
 class Stage:
-    """The actors of one test. Calls of the ports from outside any actor pass at once."""
+    """The actors of one test, and what is put around their ports."""
 
     def __init__(self) -> None:
         self._actors: dict[str, _Actor] = {}
@@ -97,20 +88,31 @@ class Stage:
         self._actors[name].killed = True
         self.step(name)
 
+    def fail(self, name: str, fault: Exception, *, after: bool = False) -> None:
+        """Lets the call that an actor stands before fail, without effect or `after` it took effect."""
+        self._actors[name].fault, self._actors[name].answered = fault, after
+        self.step(name)
+
     def result(self, name: str) -> object:
         """What the actor's work returned."""
         return self._actors[name].result
 
-    def pause(self, call: str) -> None:
-        """Called by the ports: the actor's turn is over."""
+    def __call__(self, call: PortCall, proceed: Callable[[], T], /) -> T:
+        """See `Around`: the actor's turn is over before each call. Calls from outside any actor pass at once."""
         actor: _Actor | None = getattr(self._running, "actor", None)
         if actor is None or actor.killed:
-            return
-        actor.before = call
+            return proceed()
+        actor.before = call.method
         actor.stopped.release()
         actor.go.acquire()
         if actor.killed:
             raise CrashedError
+        fault, actor.fault = actor.fault, None
+        if fault is None:
+            return proceed()
+        if actor.answered:
+            proceed()
+        raise fault
 
     def _play(self, actor: _Actor) -> None:
         self._running.actor = actor
@@ -124,67 +126,3 @@ class Stage:
             actor.failure = error
         actor.over = True
         actor.stopped.release()
-
-
-@dataclass
-class StagedStore:
-    """`Store` that stops the actor before each call, and before each page."""
-
-    store: Store
-    stage: Stage
-
-    def get(self, key: Key) -> Item | None:
-        """See `Store.get`."""
-        self.stage.pause("get")
-        return self.store.get(key)
-
-    def batch_get(self, keys: Sequence[Key]) -> Mapping[Key, Item]:
-        """See `Store.batch_get`."""
-        self.stage.pause("batch_get")
-        return self.store.batch_get(keys)
-
-    def pages(self, query: Query) -> Iterator[Sequence[Item]]:
-        """See `Store.pages`."""
-        self.stage.pause("query")
-        for page in self.store.pages(query):
-            yield page
-            self.stage.pause("query")
-
-    def scan(self, share: Share) -> Iterator[Sequence[Item]]:
-        """See `Store.scan`."""
-        for page in self.store.scan(share):
-            self.stage.pause("scan")
-            yield page
-
-    def write(self, write: Write) -> Won | Lost:
-        """See `Store.write`."""
-        self.stage.pause("write")
-        return self.store.write(write)
-
-    def transact(self, actions: Sequence[Action], token: str | None = None) -> Committed | Cancelled:
-        """See `Store.transact`."""
-        self.stage.pause("transact")
-        return self.store.transact(actions, token)
-
-    def batch_delete(self, keys: Sequence[Key]) -> Sequence[Key]:
-        """See `Store.batch_delete`."""
-        self.stage.pause("batch_delete")
-        return self.store.batch_delete(keys)
-
-
-@dataclass
-class StagedQueues:
-    """`Queues` that stops the actor before each call."""
-
-    queues: Queues
-    stage: Stage
-
-    def send(self, messages: Sequence[Outgoing]) -> Sequence[bool]:
-        """See `Queues.send`."""
-        self.stage.pause("send")
-        return self.queues.send(messages)
-
-    def set_visibility(self, message: Received, seconds: int) -> None:
-        """See `Queues.set_visibility`."""
-        self.stage.pause("set_visibility")
-        self.queues.set_visibility(message, seconds)

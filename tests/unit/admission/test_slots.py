@@ -14,7 +14,7 @@ from fencepost.application.codec import encode_execution
 from fencepost.application.store import Absent, Put
 from fencepost.domain.model import Execution
 from fencepost.domain.states import ExecutionState
-from tests.support.admissions import LEASE, Office
+from tests.support.admissions import LEASE, Dice, Office
 
 
 def test_E3_a_slot_names_execution_and_fence_and_lasts_ten_seconds_past_the_lease() -> None:
@@ -214,7 +214,7 @@ def test_E5_slots_lie_in_lanes_of_32_and_a_firing_looks_into_two() -> None:
 
 @pytest.mark.parametrize("fraction", [0.0, 0.5, 0.99])
 def test_E5_at_most_two_free_slots_of_a_lane_are_tried(fraction: float) -> None:
-    office = Office.opened(fraction=fraction)
+    office = Office.opened(dice=Dice(fraction))
     office.team(cap=32)
     record = office.firing()
     tried: list[str] = []

@@ -1,0 +1,410 @@
+"""Stories of the backlog: joining, turns, and the pump (protocol E1, E2, E4; behaviours F01, L01, L04)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+
+import pytest
+
+from fencepost.adapters.seam import PortCall
+from fencepost.application import keys
+from fencepost.application.admission import Full, SlotHeld, waiting
+from fencepost.application.admission.holdings import RESERVED
+from fencepost.application.moves import cancelled, finished, moved
+from fencepost.application.ports import QueueName, QueueUnavailableError
+from fencepost.application.store import Delete, StoreBusyError, Won
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Execution, Tier
+from fencepost.domain.states import ExecutionState, Move, Reason
+from tests.support.admissions import Office
+
+T = TypeVar("T")
+RETENTION = timedelta(days=30)
+
+
+def _full_team(cap: int = 1, **changes) -> tuple[Office, list[Execution]]:
+    """A team whose slots are all taken, and who holds them."""
+    office = Office.opened(**changes)
+    office.team(cap=cap)
+    leased = [office.deliver(office.firing(number)) for number in range(cap)]
+    return office, [each for each in leased if each is not None]
+
+
+def _joined(office: Office, number: int, **changes) -> Execution:
+    record = office.firing(number, **changes)
+    assert office.deliver(record) is None
+    waits = office.read(record)
+    assert waits.state is ExecutionState.WAITING
+    return waits
+
+
+def test_E1_whoever_finds_no_slot_waits_with_an_entry_under_a_mark() -> None:
+    office, _ = _full_team()
+    waits = _joined(office, 1)
+    (entry,) = office.entries()
+    assert entry["pk"] == waits.lane
+    assert office.marks() == [f"payments|{waits.lane}"]
+    assert office.called() == []
+
+
+def test_E1_a_joiner_reads_the_slots_again_and_hands_over_what_came_free() -> None:
+    office, (leased,) = _full_team()
+    late = office.firing(1)
+    assert office.take(late) == Full()
+    office.doors.slots.release(leased, office.now)  # by a process that knows of no mark yet
+    assert office.doors.backlog.join(late, office.teams["payments"], office.now) is not None
+    assert office.called() == [late.id]
+    assert office.slots()[0].execution == str(late.id)
+
+
+def test_E1_a_joiner_hands_over_to_whoever_is_older_than_itself() -> None:
+    office, (leased,) = _full_team()
+    older = _joined(office, 1)
+    office.doors.slots.release(leased, office.now)
+    _joined(office, 2)
+    assert office.called() == [older.id]
+
+
+def test_E1_whoever_waits_already_is_marked_again() -> None:
+    office, _ = _full_team()
+    waits = _joined(office, 1)
+    office.store.write(Delete(key=keys.mark("payments", str(waits.lane))))
+    again = office.doors.backlog.join(waits, office.teams["payments"], office.now)
+    assert again == waits
+    assert office.marks() == [f"payments|{waits.lane}"]
+
+
+def test_E1_a_race_lost_at_joining_leaves_no_trace() -> None:
+    office, _ = _full_team()
+    record = office.firing(1)
+    change = cancelled(record, Reason.PAUSED, now=office.now, retention=RETENTION)
+    assert waiting.commit(office.context, record, change) == Won()
+    assert office.doors.backlog.join(record, office.teams["payments"], office.now) is None
+    assert not office.entries()
+    assert not office.marks()
+
+
+def test_E1_the_first_mark_asks_for_a_pump_once_everybody_knows_of_it() -> None:
+    office, (leased,) = _full_team()
+    elsewhere = office.another()
+    assert not elsewhere.doors.backlog.crowded("payments", office.now)
+    waits = _joined(office, 1)
+    _joined(office, 2)
+    elsewhere.end(leased)  # believes that nobody waits, and frees the slot
+    assert office.called() == []
+    assert office.pumps_asked() == ["payments"]
+    (message,) = office.queues.waiting(QueueName.PUMP)
+    assert message.visible_at == office.now + timedelta(seconds=2)
+    office.clock.advance(seconds=2)
+    assert office.pump().handed_over == 1
+    assert office.called() == [waits.id]
+
+
+def test_E1_the_pump_hands_over_every_free_and_deserted_slot_in_batches_of_eight() -> None:
+    sent: list[int] = []
+
+    def watch(call: PortCall, proceed: Callable[[], T], /) -> T:
+        if call.method == "send":
+            sent.append(len(call.args[0]))
+        return proceed()
+
+    office = Office.opened(watch)
+    office.team(cap=20)
+    lost = [office.deliver(office.firing(number)) for number in range(20)]
+    waits = [_joined(office, 20 + number) for number in range(25)]
+    for each in lost[:6]:
+        assert each is not None
+        office.doors.slots.release(each, office.now)
+    office.clock.advance(seconds=36)  # the others died; their slots have lapsed
+    sent.clear()
+    report = office.pump()
+    assert report.handed_over == 20
+    assert sent == [8, 8, 4]
+    assert sorted(office.called(), key=str) == [each.id for each in waits[:20]]
+
+
+def test_E1_the_pump_stops_when_nothing_is_free() -> None:
+    office, _ = _full_team(cap=3)
+    _joined(office, 3)
+    report = office.pump()
+    assert (report.handed_over, report.unfinished) == (0, False)
+    assert len(office.marks()) == 1
+
+
+def test_E1_the_pump_stops_when_its_time_is_over_and_says_so() -> None:
+    office = Office.opened(limits=replace(Limits(), pump_budget=timedelta(0)))
+    office.team(cap=1, paused=True)
+    for number in range(3):
+        _joined(office, number)
+    office.team(cap=3)
+    report = office.pump()
+    assert (report.handed_over, report.unfinished) == (1, True)
+    assert office.pump().handed_over == 1
+
+
+def test_E1_the_pump_takes_down_the_mark_of_an_empty_lane() -> None:
+    office, (leased,) = _full_team()
+    waits = _joined(office, 1)
+    change = cancelled(waits, Reason.DELETED, now=office.now, retention=RETENTION)
+    assert waiting.commit(office.context, waits, change) == Won()
+    assert office.pump().marks_taken_down == 1
+    assert not office.marks()
+    assert office.end(leased)
+    assert not office.slots()
+
+
+def test_E1_a_paused_team_waits_under_its_marks_and_goes_on_when_resumed() -> None:
+    office, (leased,) = _full_team()
+    waits = _joined(office, 1)
+    office.team(cap=1, paused=True)
+    assert office.end(leased)
+    assert office.pump().handed_over == 0
+    assert len(office.marks()) == 1
+    office.team(cap=1)
+    assert office.pump().handed_over == 1
+    assert office.called() == [waits.id]
+
+
+def test_E1_a_team_without_an_item_is_cleared_up_and_handed_nothing() -> None:
+    office, _ = _full_team()
+    waits = _joined(office, 1)
+    office.store.write(Delete(key=keys.team("payments")))
+    office.clock.advance(minutes=5)
+    assert office.pump().handed_over == 0
+    change = cancelled(waits, Reason.DELETED, now=office.now, retention=RETENTION)
+    assert waiting.commit(office.context, waits, change) == Won()
+    assert office.pump().marks_taken_down == 1
+
+
+def test_E2_the_entry_is_claimed_then_the_slot_reserved_then_the_message_sent() -> None:
+    order: list[str] = []
+
+    def watch(call: PortCall, proceed: Callable[[], T], /) -> T:
+        if call.method == "write":
+            order.append(call.args[0].key.pk[0])
+        elif call.method in {"send", "transact"}:
+            order.append(call.method)
+        return proceed()
+
+    office = Office.opened(watch)
+    office.team(cap=1)
+    leased = office.deliver(office.firing())
+    waits = _joined(office, 1)
+    assert leased is not None
+    order.clear()
+    office.doors.backlog.hand_over(leased, office.teams["payments"], office.now)
+    assert order == ["B", "S", "send"]
+    (holding,) = office.slots().values()
+    assert (holding.execution, holding.fence) == (str(waits.id), RESERVED)
+    assert holding.until == office.now + timedelta(seconds=60)
+    assert office.read(waits) == waits  # it waits until its lease, which takes the entry along
+    assert len(office.entries()) == 1
+    assert office.deliver(waits) is not None
+    assert not office.entries()
+
+
+def test_E2_a_turn_that_was_not_taken_lapses_and_is_given_again() -> None:
+    office, (leased,) = _full_team()
+    waits = _joined(office, 1)
+    assert office.end(leased)
+    assert office.called() == [waits.id]  # and the message is lost
+    office.clock.advance(seconds=59)
+    assert office.pump().handed_over == 0
+    office.clock.advance(seconds=1)
+    assert office.pump().handed_over == 1
+    assert office.called() == [waits.id]
+
+
+def test_E2_an_unsent_wake_up_is_sent_once_more_and_then_left_to_the_pump() -> None:
+    refusals = [QueueUnavailableError("no answer"), None]
+
+    def refuse(call: PortCall, proceed: Callable[[], T], /) -> T:
+        failure = refusals.pop(0) if call.method == "send" and refusals else None
+        if failure is not None:
+            raise failure
+        return proceed()
+
+    office = Office.opened(refuse)
+    office.team(cap=1)
+    leased = office.deliver(office.firing())
+    refusals.clear()
+    waits = _joined(office, 1)
+    refusals[:] = [QueueUnavailableError("no answer"), None]
+    assert leased is not None
+    assert office.end(leased)
+    assert office.called() == [waits.id]
+    refusals[:] = [QueueUnavailableError("no answer")] * 2
+    assert office.deliver(waits) is not None
+    later = _joined(office, 2)
+    assert office.end(office.read(waits))
+    assert office.called() == []
+    office.clock.advance(seconds=61)
+    assert office.pump().handed_over == 1
+    assert office.called() == [later.id]
+
+
+def test_E2_an_entry_whose_execution_is_over_is_deleted_on_sight() -> None:
+    office, (leased,) = _full_team()
+    stray, waits = _joined(office, 1), _joined(office, 2)
+    gone = moved(stray, Move.LEASE, fence=1, lease_until=office.now, slot="7")
+    office.store.write(gone.write)  # what no code of ours does: the record alone
+    assert office.pump().discarded == 1
+    assert office.end(leased)
+    assert office.called() == [waits.id]
+
+
+def test_E2_hand_over_is_safe_to_repeat() -> None:
+    office, (leased,) = _full_team()
+    first, second = _joined(office, 1), _joined(office, 2)
+    assert office.end(leased)
+    office.finish(office.read(leased))
+    office.finish(office.read(leased))
+    assert office.called() == [first.id]
+    assert office.deliver(first) is not None
+    assert office.read(second).state is ExecutionState.WAITING
+    assert office.in_flight()["payments"] == 1
+
+
+def test_E3_a_slot_above_a_lowered_cap_is_not_handed_over() -> None:
+    office, leased = _full_team(cap=3)
+    _joined(office, 3)
+    office.team(cap=1)
+    above = [each for each in leased if each.slot != "0"]
+    for each in above:
+        assert office.end(each)
+    assert office.called() == []
+    (within,) = set(office.slots())
+    assert within == 0
+
+
+def test_E4_tiers_take_turns_by_weight_and_none_is_starved() -> None:
+    office = Office.opened()
+    office.team(cap=1, paused=True)
+    for number in range(40):
+        for tier in Tier:
+            _joined(office, number, tier=tier, job=f"{tier}-job")
+    office.team(cap=1)
+    draws = iter([(2 * step + 1) / 26 for step in range(13)] * 4)
+    called: list[Execution] = []
+    for _ in range(26):
+        office.dice.chosen = next(draws)
+        if called:
+            assert office.end(office.read(called[-1]))
+        else:
+            assert office.pump().handed_over == 1
+        (identity,) = office.called()
+        called.append(office.by_id(identity))
+        assert office.deliver(called[-1]) is not None
+    assert Counter(each.tier for each in called) == {
+        Tier.CRITICAL: 16,
+        Tier.STANDARD: 6,
+        Tier.BULK: 2,
+        Tier.RECOVERY: 2,
+    }
+    for tier in Tier:
+        dues = [each.due for each in called if each.tier is tier]
+        assert dues == sorted(dues)
+
+
+def test_E4_the_oldest_due_goes_first_whoever_joined_first() -> None:
+    office, (leased,) = _full_team()
+    numbers = [7, 3, 9, 1, 5, 8, 2, 6, 4, 30, 11, 20]
+    for number in numbers:
+        _joined(office, number)
+    order = []
+    running: Execution | None = leased
+    while running is not None and office.end(running):
+        called = office.called()
+        office.clock.advance(milliseconds=50)
+        running = office.deliver(office.by_id(called[0])) if called else None
+        order.extend(called)
+    dues = [office.by_id(each).due for each in order]
+    assert len(dues) == len(numbers)
+    assert dues == sorted(dues)
+
+
+def test_E4_while_the_team_is_marked_newcomers_join_whatever_is_free() -> None:
+    office, leased = _full_team(cap=2)
+    waits = _joined(office, 2)
+    office.doors.slots.release(leased[0], office.now)
+    newcomer = office.firing(3)
+    assert office.deliver(newcomer) is None
+    assert office.read(newcomer).state is ExecutionState.WAITING
+    assert office.called() == [waits.id]
+
+
+def test_E4_a_storm_leaves_no_mark_behind() -> None:
+    office, leased = _full_team(cap=2)
+    waits = [_joined(office, number) for number in range(2, 30)]
+    running = list(leased)
+    while running:
+        assert office.end(running.pop())
+        running.extend(filter(None, (office.deliver(office.by_id(each)) for each in office.called())))
+        office.clock.advance(milliseconds=300)
+    assert all(office.read(each).state is ExecutionState.SUCCEEDED for each in waits)
+    assert not office.marks()
+    assert not office.slots()
+    assert not office.entries()
+
+
+def test_F01_one_teams_storm_does_not_hold_up_another_team() -> None:
+    office = Office.opened()
+    office.team("loud", cap=5)
+    office.team("quiet", cap=5)
+    storm = [office.firing(number, team="loud", job="storm") for number in range(300)]
+    single = office.firing(300, team="quiet", job="single")
+    leased = [office.deliver(record) for record in storm]  # a plain queue: all of the storm comes first
+    assert sum(each is not None for each in leased) == 5
+    assert office.deliver(single) is not None
+    assert office.in_flight() == {"loud": 5, "quiet": 1}
+
+
+@pytest.mark.parametrize("fails", ["pages", "write"])
+def test_L04_a_slot_that_cannot_be_freed_rolls_nothing_back(fails: str) -> None:
+    broken: list[str] = []
+
+    def fail(call: PortCall, proceed: Callable[[], T], /) -> T:
+        if call.method in broken:
+            raise StoreBusyError("busy")
+        return proceed()
+
+    office = Office.opened(fail)
+    team = office.team(cap=1)
+    leased = office.deliver(office.firing())
+    waits = _joined(office, 1)
+    assert leased is not None
+    done = finished(leased, Move.SUCCEED, now=office.now, retention=RETENTION)
+    assert waiting.commit(office.context, leased, done) == Won()
+    office.clock.advance(seconds=2)
+    broken.append(fails)
+    with pytest.raises(StoreBusyError):
+        office.doors.backlog.hand_over(done.record, team, office.now)
+    broken.clear()
+    assert office.read(leased).state is ExecutionState.SUCCEEDED
+    office.clock.advance(seconds=61)
+    office.pump()
+    assert waits.id in office.called()
+
+
+def test_L01_a_slot_of_a_crashed_worker_comes_free_by_its_expiry_alone() -> None:
+    office, (leased,) = _full_team()
+    waits = _joined(office, 1)
+    office.clock.advance(seconds=34)
+    assert office.pump().handed_over == 0
+    office.clock.advance(seconds=2)
+    assert office.pump().handed_over == 1
+    assert office.called() == [waits.id]
+    assert office.read(leased).state is ExecutionState.RUNNING  # nobody had to touch it
+
+
+def test_a_waiting_execution_that_was_called_by_nobody_may_take_what_is_free() -> None:
+    office, (leased,) = _full_team()
+    waits = _joined(office, 1)
+    office.doors.slots.release(leased, office.now)
+    assert office.take(waits) == Full()  # remembered
+    office.clock.advance(milliseconds=200)
+    assert office.take(waits) == SlotHeld("0")
