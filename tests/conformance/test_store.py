@@ -9,14 +9,11 @@ import pytest
 
 from fencepost.application.store import (
     Absent,
-    Condition,
     Delete,
     InvalidWriteError,
-    Item,
     Key,
     Lacks,
     Lost,
-    OneOf,
     Present,
     Put,
     Query,
@@ -27,7 +24,6 @@ from fencepost.application.store import (
     Write,
     either,
     equals,
-    every,
     items,
 )
 from fencepost.application.store import Compare as Is
@@ -143,144 +139,6 @@ def test_a_conditional_delete_leaves_what_does_not_fit(store: Store, key) -> Non
     assert store.write(Delete(key=key(), condition=equals("fence", 7))) == Won()
 
 
-THERE: Item = {"n": 5, "s": "m", "yes": True, "none": None, "list": [1]}
-CONDITIONS: list[tuple[Condition, bool, bool]] = [
-    # condition, of the item above, of no item
-    (Present(), True, False),
-    (Absent(), False, True),
-    (equals("n", 5), True, False),
-    (equals("n", 6), False, False),
-    (equals("n", "5"), False, False),
-    (equals("s", "m"), True, False),
-    (equals("yes", True), True, False),
-    (equals("yes", False), False, False),
-    (equals("yes", 1), False, False),
-    (equals("n", True), False, False),
-    (equals("none", ""), False, False),
-    (equals("list", 1), False, False),
-    (equals("missing", 5), False, False),
-    (Is("n", "<", 6), True, False),
-    (Is("n", "<", 5), False, False),
-    (Is("n", "<=", 5), True, False),
-    (Is("n", ">", 5), False, False),
-    (Is("n", ">", -3), True, False),
-    (Is("n", ">=", 6), False, False),
-    (Is("s", "<", "n"), True, False),
-    (Is("s", ">=", "ma"), False, False),
-    (Is("s", "<", 9), False, False),
-    (Is("none", "<", 9), False, False),
-    (Is("missing", "<", 9), False, False),
-    (OneOf("s", ("a", "m")), True, False),
-    (OneOf("s", ("a", "b")), False, False),
-    (OneOf("s", ("m", "m")), True, False),
-    (OneOf("n", ("5", 5)), True, False),
-    (OneOf("n", ()), False, False),
-    (OneOf("n", tuple(range(250))), True, False),
-    (OneOf("n", tuple(range(1000, 1250))), False, False),
-    (OneOf("missing", ("a",)), False, False),
-    (Lacks("missing"), True, True),
-    (Lacks("none"), False, True),
-    (every(), True, True),
-    (either(), False, False),
-    (every(Present(), equals("n", 5)), True, False),
-    (every(Present(), equals("n", 5), Is("s", ">", "z")), False, False),
-    (either(Absent(), equals("n", 5)), True, True),
-    (either(Absent(), every(equals("n", 5), either(Lacks("s"), equals("s", "m")))), True, True),
-    (every(either(equals("n", 5)), every(every(Present()))), True, False),
-    (every(equals("n", 5), either()), False, False),
-    (either(equals("n", 5), every()), True, True),
-    (either(equals("n", 4), OneOf("s", ())), False, False),
-    (equals("pk", "no such"), False, False),
-]
-
-
-MOTO_IS_WRONG: list[Condition] = [
-    equals("yes", 1),  # takes true for 1
-    Is("s", "<", 9),  # crashes where kinds differ
-]
-
-
-@pytest.mark.parametrize("case", CONDITIONS, ids=lambda case: str(case[0])[:60])
-def test_a_condition_means_the_same_everywhere(store: Store, adapter: str, key, case) -> None:
-    condition, of_item, of_nothing = case
-    if adapter == "moto" and condition in MOTO_IS_WRONG:
-        pytest.skip("moto compares values of different kinds")
-    store.write(Put(key=key("there"), item=THERE))
-    for sk, expected in (("there", of_item), ("not-there", of_nothing)):
-        verdict = store.write(Update(key=key(sk), set={"hit": 1}, condition=condition))
-        assert isinstance(verdict, Won) == expected
-
-
-def filled(store: Store, pk: str, count: int) -> list[str]:
-    names = [f"{number:03}" for number in range(count)]
-    for name in names:
-        store.write(Put(key=Key(Table.TIMERS, pk, name), item={"n": int(name)}))
-    return names
-
-
-def found(store: Store, pk: str, **options) -> list[str]:
-    return [item["sk"] for item in items(store, Query(table=Table.TIMERS, pk=pk, **options))]
-
-
-def test_a_query_reads_every_page_in_order(store: Store, pk: str) -> None:
-    names = filled(store, pk, 10)
-    filled(store, f"{pk}-other", 3)
-    assert found(store, pk) == names
-    assert found(store, pk, forward=False) == names[::-1]
-    assert found(store, pk, strong=False) == names
-    pages = list(store.pages(Query(table=Table.TIMERS, pk=pk)))
-    assert len([page for page in pages if page]) > 1
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"first": "003"}, range(3, 10)),
-        ({"last": "003"}, range(4)),
-        ({"first": "002", "last": "007"}, range(2, 8)),
-        ({"first": "0025", "last": "0069"}, range(3, 7)),
-        ({"first": "005", "last": "005"}, range(5, 6)),
-        ({"first": "006", "last": "005"}, range(0)),
-        ({"first": "", "last": "001"}, range(2)),
-        ({"last": ""}, range(0)),
-        ({"limit": 4}, range(4)),
-        ({"limit": 3}, range(3)),
-        ({"limit": 0}, range(0)),
-        ({"limit": 99}, range(10)),
-        ({"first": "008", "limit": 7}, range(8, 10)),
-        ({"forward": False, "limit": 4}, range(9, 5, -1)),
-        ({"forward": False, "first": "002", "last": "006", "limit": 4}, range(6, 2, -1)),
-        ({"forward": False, "last": "001"}, range(1, -1, -1)),
-    ],
-)
-def test_a_query_keeps_to_its_range(store: Store, pk: str, options, expected) -> None:
-    names = filled(store, pk, 10)
-    assert found(store, pk, **options) == [names[number] for number in expected]
-
-
-def test_nothing_to_find_is_no_error(store: Store, pk: str) -> None:
-    assert found(store, pk) == []
-    assert found(store, pk, first="a", forward=False) == []
-
-
-def test_sort_keys_follow_their_utf8_bytes(store: Store, pk: str) -> None:
-    names = ["", "Z", "a", "\xff", "\uffff", "\U00010000"][1:]
-    for name in reversed(names):
-        store.write(Put(key=Key(Table.TIMERS, pk, name), item={}))
-    assert found(store, pk) == names
-
-
-def test_a_reader_between_pages_sees_what_was_written_ahead_of_it(store: Store, pk: str) -> None:
-    names = filled(store, pk, 7)
-    pages = store.pages(Query(table=Table.TIMERS, pk=pk))
-    seen = [item["sk"] for item in next(pages)]
-    store.write(Put(key=Key(Table.TIMERS, pk, "0055"), item={}))
-    store.write(Delete(key=Key(Table.TIMERS, pk, "006")))
-    store.write(Delete(key=Key(Table.TIMERS, pk, seen[-1])))
-    seen += [item["sk"] for page in pages for item in page]
-    assert seen == [*names[:6], "0055"]
-
-
 def test_a_batch_of_any_size_is_read(store: Store, key) -> None:
     there = [key(f"{number:03}", table) for number in range(110) for table in (Table.JOBS, Table.CONTROL)]
     for number, each in enumerate(there):
@@ -363,7 +221,7 @@ def nested(depth: int):
 def test_what_can_never_be_written_is_refused(store: Store, key, what: str) -> None:
     with pytest.raises(InvalidWriteError):
         store.write(REFUSED[what](key))
-    assert found(store, key().pk) == []
+    assert list(items(store, Query(table=Table.JOBS, pk=key().pk))) == []
 
 
 def test_30_levels_are_fine(store: Store, key) -> None:

@@ -12,6 +12,9 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 
 from fencepost.adapters.aws import Patience, client_config
+from fencepost.adapters.dynamodb.schema import table_names
+from fencepost.adapters.dynamodb.store import DynamoDbStore
+from tests.support.clock import CountingEntropy, SettableClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -92,3 +95,13 @@ class Script:
 def _response(request: AWSPreparedRequest, status: int, body: Mapping[str, Any]) -> AWSResponse:
     headers = HTTPHeaders.from_dict({"Content-Type": "application/x-amz-json-1.0"})
     return AWSResponse(request.url, status, headers, _Body(json.dumps(body).encode()))
+
+
+class ScriptedStore:
+    """The DynamoDB adapter over a script, on a clock that stands."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.script = Script(*answers)
+        self.clock = SettableClock("2026-03-02T10:00:00.000Z")
+        client = self.script.dynamodb()
+        self.store = DynamoDbStore(client, table_names("t-"), clock=self.clock, entropy=CountingEntropy(0.5))

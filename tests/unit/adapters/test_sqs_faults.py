@@ -71,7 +71,7 @@ def test_what_no_repeat_can_mend_is_said_aloud(code: str) -> None:
             ask()
 
 
-@pytest.mark.parametrize("code", ["MessageNotInflight", "ReceiptHandleIsInvalid"])
+@pytest.mark.parametrize("code", ["MessageNotInflight", "ReceiptHandleIsInvalid", "InvalidParameterValue"])
 def test_holding_what_is_no_longer_in_hand_is_nothing(code: str) -> None:
     script = Script(Failure(code))
     SqsQueues(script.sqs(), URLS).set_visibility(HELD, 5)

@@ -27,6 +27,7 @@ _LONGEST_POLL = 20
 _NO_LONGER_HELD = frozenset(
     {
         "AWS.SimpleQueueService.MessageNotInflight",
+        "InvalidParameterValue",  # the message is gone; that `seconds` is in range was seen to before
         "MessageNotInflight",
         "ReceiptHandleIsInvalid",
     }
