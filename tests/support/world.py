@@ -116,8 +116,10 @@ class ToldTeams:
 class World:
     """One team, `payments`, unless a test adds more."""
 
-    def __init__(self, start: str = START, *, fraction: float = 0.5, **limits: Any) -> None:
-        self.clock = SettableClock(start)
+    def __init__(
+        self, start: str = START, *, fraction: float = 0.5, clock: SettableClock | None = None, **limits: Any
+    ) -> None:
+        self.clock = clock or SettableClock(start)
         self.limits = replace(Limits(shards=1), **limits)
         self.memory = MemoryStore(self.clock)
         self.mail = MemoryQueues(self.clock)

@@ -52,7 +52,7 @@ class Cancel:
     ) -> CancelAnswer:
         """Cancels what is queued or waits; `begun_too`: what waits for its next attempt as well.
 
-        Raises StoreBusyError when a repeat may help.
+        Raises StoreError when a repeat may help.
         """
         for _ in range(ROUNDS):
             record = self.tools.reads.record(identity)

@@ -39,7 +39,7 @@ class _Seen:
 
 
 class Reads:
-    """One per batch in flight: on Lambda, one per process. Methods raise UndecodableError for what they read.
+    """One per batch in flight: on Lambda, one per process. Raises UndecodableError for what cannot be understood.
 
     `guard` is held while one thread reads for the others: a lock, where threads share this.
     """
@@ -84,12 +84,18 @@ class Reads:
                 self._read_together(record, now)
                 seen = self._jobs.pop(record.id, None)
         # A batch read proves no absence: what it did not bring is asked for by itself.
-        return self.job(record.id.uid) if seen is None else decode_job(seen.item)
+        item = self._store.get(keys.job(record.id.uid)) if seen is None else seen.item
+        return None if item is None else decode_job(item)
 
     def job(self, uid: str) -> Job | None:
-        """The job or its tombstone, read strongly: what is not there was forgotten long after it was deleted."""
+        """The job or its tombstone, read strongly, for what has begun already: whoever asks goes by defaults where
+        there is none, or none that can be understood.
+        """
         item = self._store.get(keys.job(uid))
-        return None if item is None else decode_job(item)
+        try:
+            return None if item is None else decode_job(item)
+        except UndecodableError:
+            return None
 
     def detail(self, uid: str, digest: str) -> Detail | None:
         """The target and payload of a digest. They never change, so the last ones are remembered."""

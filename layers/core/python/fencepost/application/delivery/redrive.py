@@ -55,7 +55,7 @@ class Redrive:
     def one(self, caller: Caller, team: str, identity: ExecutionId, now: datetime) -> RedriveAnswer:
         """DEAD to QUEUED, its dead letter gone and a timer planted, in one transaction; then sent (protocol A1).
 
-        Raises StoreBusyError when a repeat may help.
+        Raises StoreError when a repeat may help.
         """
         for _ in range(ROUNDS):
             record = self.tools.reads.record(identity)
@@ -103,7 +103,7 @@ class RunNow:
     def start(self, job: Job, request_key: str, caller: Caller, now: datetime) -> Started:
         """Puts the run of `request_key` if it is absent, with a timer, in one transaction; then sends it.
 
-        The same key names the same run, however often it is asked for. Raises StoreBusyError when a repeat may help.
+        The same key names the same run, however often it is asked for. Raises StoreError when a repeat may help.
         """
         moment = floor_ms(now)
         record = Execution(

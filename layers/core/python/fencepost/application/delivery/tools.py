@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -94,9 +94,7 @@ class Tools:
         Where the proof pass has gone by the timer's bucket, it starts again with a new now (protocol C2). Raises
         StoreBusyError when that did not help within 60 s.
         """
-        began = self.clock.now()
-        turn = 0
-        while (now := self.clock.now()) - began <= self.limits.writer_gives_up and turn < 2 * TRIES:
+        for turn, now in self._turns():
             planted = plant(timer_at(now), now, self.limits)
             match self._attempt(before, moved, (*planted.actions, *extra)):
                 case _Written.WON:
@@ -105,7 +103,6 @@ class Tools:
                     return None
                 case _Written.SWEPT | _Written.BUSY:
                     self.pause(turn)
-                    turn += 1
         raise StoreBusyError(f"{before.id}: no timer could be planted")
 
     def create_with_timer(self, record: Execution, timer_at: Callable[[datetime], Timer]) -> Timer | None:
@@ -113,9 +110,7 @@ class Tools:
 
         Starts again with a new now as `commit_with_timer` does; a lost answer is told by the claim id.
         """
-        began = self.clock.now()
-        turn = 0
-        while (now := self.clock.now()) - began <= self.limits.writer_gives_up and turn < 2 * TRIES:
+        for turn, now in self._turns():
             planted = plant(timer_at(now), now, self.limits)
             with suppress(StoreBusyError, OutcomeUnknownError):
                 self.store.transact((created(record, Move.CLAIM), *planted.actions))
@@ -123,7 +118,6 @@ class Tools:
             if there is not None:
                 return planted.timer if there.get("claim") == record.claim_id else None
             self.pause(turn)
-            turn += 1
         raise StoreBusyError(f"{record.id}: no timer could be planted")
 
     def rearm(self, record: Execution, at: datetime) -> None:
@@ -180,6 +174,14 @@ class Tools:
     def pause(self, turn: int) -> None:
         """Waits with jitter before try number `turn` + 2: 0.1 s, doubled each time up to 1.6 s."""
         self.clock.sleep(FIRST_PAUSE * 2 ** min(turn, 4) * (0.5 + self.entropy.fraction() / 2))
+
+    def _turns(self) -> Iterator[tuple[int, datetime]]:
+        """Tries of a writer that plants, each with a new now; the second is made however long the first one took."""
+        began = self.clock.now()
+        for turn in range(2 * TRIES):
+            now = self.clock.now()
+            if turn < 2 or now - began <= self.limits.writer_gives_up:
+                yield turn, now
 
     def _attempt(self, before: Execution, moved: Moved, extra: Sequence[Action]) -> _Written:
         try:

@@ -59,7 +59,7 @@ Answer: TypeAlias = Accepted | Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerCalls:
-    """One per process. `team`: whose execution it has to be. Raises StoreBusyError when a repeat may help.
+    """One per process. `team`: whose execution it has to be. Raises StoreError when a repeat may help.
 
     A repeat of an accepted call with the same fence is accepted again and changes nothing.
     """
