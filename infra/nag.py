@@ -5,8 +5,7 @@ from __future__ import annotations
 import aws_cdk as cdk
 from constructs import IConstruct
 
-from infra.constructs.policies import DELIVERY_ROLES
-from infra.names import PASSES, Fn
+from infra.names import DELIVERY_ROLES, PASSES, Fn
 from infra.permissions import GRANTS
 from infra.settings import Stage
 
@@ -30,7 +29,7 @@ def acknowledge(stage: Stage, account: IConstruct, store: IConstruct, service: I
             "a scan or pump message that fails is sent anew by the next tick; an old one is worth nothing",
         )
     _because(
-        service.node.find_child("Probe"),
+        service.node.find_child("Probe").node.find_child("Queue"),
         "SQS3",
         "the probe's own queue: no function consumes it, and what lies there is read or expires",
     )

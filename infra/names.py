@@ -15,6 +15,8 @@ TABLES = tuple(str(table) for table in SCHEMAS)
 TIERS = ("critical", "standard", "bulk", "recovery")
 DEAD = tuple(f"dead-{tier}" for tier in TIERS)
 PASSES = ("scan", "pump")
+DELIVERY_ROLES = f"{PRODUCT}-delivery-*"
+"""Teams name the roles that act for them so; in whichever account they lie, nothing else can be assumed."""
 QUEUES = (*TIERS, *DEAD, *PASSES)
 
 
@@ -68,6 +70,10 @@ class Names:
     def function(self, function: Fn) -> str:
         """The function's name."""
         return self.of(function)
+
+    def delivery_role(self, team: str) -> str:
+        """A role of this stage's own that acts for a team."""
+        return DELIVERY_ROLES.replace("*", f"{self.stage}-{team}")
 
     def log_group(self, function: Fn) -> str:
         """Where the function writes its lines."""

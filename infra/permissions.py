@@ -37,7 +37,6 @@ class Grants:
     seals: bool = False
     opens: bool = False
     acts_for_teams: bool = False
-    calls_probe: bool = False
 
 
 _SENDS = (*TIERS, *DEAD)
@@ -63,8 +62,6 @@ GRANTS: Mapping[Fn, Grants] = {
     Fn.DEAD_LETTER: Grants(tables=_ADVANCE, sends=_SENDS, consumes=DEAD, opens=True, acts_for_teams=True),
     Fn.SWEEP: Grants(tables=_ADVANCE, sends=_SENDS),
 } | {
-    function: Grants(
-        tables=_ADVANCE, sends=_SENDS, consumes=(tier,), opens=True, acts_for_teams=True, calls_probe=True
-    )
+    function: Grants(tables=_ADVANCE, sends=_SENDS, consumes=(tier,), opens=True, acts_for_teams=True)
     for tier, function in DELIVERERS.items()
 }

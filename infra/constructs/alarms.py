@@ -302,7 +302,7 @@ def _platform(stage: Stage, metrics: Metrics) -> Iterator[Condition]:
     )
     yield Condition(
         name="api-5xx",
-        page="api-errors",
+        page="api-5xx",
         says="The API answers with server errors.",
         do="Read the api function's log beside the access log.",
         metric=metrics.api("5XXError").with_(period=FIVE_MINUTES),

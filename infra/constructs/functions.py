@@ -39,6 +39,7 @@ class Functions(Construct):
             self._layer("Dependencies", str(assets.dependencies), "Third-party packages from the lock"),
             self._layer("Core", str(assets.core), "Fencepost itself"),
         ]
+        self.roles: dict[Fn, iam.Role] = {}
         self.by_name: Mapping[Fn, lambda_.Function] = {each: self._function(each) for each in Fn}
 
     def _layer(self, name: str, folder: str, description: str) -> lambda_.LayerVersion:
@@ -94,13 +95,14 @@ class Functions(Construct):
     def _role(self, scope: Construct, function: Fn, log: logs.LogGroup) -> iam.Role:
         """Its policy is part of the role itself, so it is in force before the first event arrives."""
         document = policy(GRANTS[function], self._refs, self._secrets_key, log)
-        return iam.Role(
+        self.roles[function] = iam.Role(
             scope,
             "Role",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description=f"What {self._refs.names.function(function)} may do",
             inline_policies={"duties": document},
         )
+        return self.roles[function]
 
     def _environment(self, function: Fn) -> Mapping[str, str]:
         stage, grants = self._stage, GRANTS[function]

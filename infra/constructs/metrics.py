@@ -55,28 +55,27 @@ class Metrics:
             dimensions_map=dimensions,
             statistic=stat,
             period=period,
-            label=tier or metric.value,
         )
 
     def queue(self, queue: str, metric: str, stat: str = MAX) -> cloudwatch.Metric:
         """What SQS says of a queue."""
-        return _aws("SQS", metric, {"QueueName": self.names.queue(queue)}, stat, queue)
+        return _aws("SQS", metric, {"QueueName": self.names.queue(queue)}, stat)
 
     def table(self, table: str, metric: str) -> cloudwatch.Metric:
         """What DynamoDB says of a table, as a sum."""
-        return _aws("DynamoDB", metric, {"TableName": self.names.table(table)}, SUM, table)
+        return _aws("DynamoDB", metric, {"TableName": self.names.table(table)}, SUM)
 
     def function(self, function: Fn, metric: str, stat: str = SUM) -> cloudwatch.Metric:
         """What Lambda says of a function."""
-        return _aws("Lambda", metric, {"FunctionName": self.names.function(function)}, stat, function.value)
+        return _aws("Lambda", metric, {"FunctionName": self.names.function(function)}, stat)
 
     def api(self, metric: str, stat: str = SUM) -> cloudwatch.Metric:
         """What the gateway says of the API."""
-        return _aws("ApiGateway", metric, {"ApiName": self.names.of("api")}, stat, metric)
+        return _aws("ApiGateway", metric, {"ApiName": self.names.of("api")}, stat)
 
     def account(self, metric: str) -> cloudwatch.Metric:
         """What Lambda says of the whole account in this region."""
-        return _aws("Lambda", metric, {}, MAX, metric)
+        return _aws("Lambda", metric, {}, MAX)
 
     def late_ratio(self, period: cdk.Duration, at_least: int = 1) -> cloudwatch.MathExpression:
         """The share of firings that were late; nothing where there were fewer than `at_least`."""
@@ -91,14 +90,12 @@ class Metrics:
         )
 
 
-def _aws(
-    service: str, metric: str, dimensions: Mapping[str, str], stat: str, label: str
-) -> cloudwatch.Metric:
+def _aws(service: str, metric: str, dimensions: Mapping[str, str], stat: str) -> cloudwatch.Metric:
+    # No label: an alarm whose metric has one is written as metric math, which costs more and can do less.
     return cloudwatch.Metric(
         namespace=f"AWS/{service}",
         metric_name=metric,
         dimensions_map=dict(dimensions) or None,
         statistic=stat,
         period=MINUTE,
-        label=label,
     )

@@ -9,10 +9,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 
 from infra.constructs.refs import StoreRefs
+from infra.names import DELIVERY_ROLES
 from infra.permissions import Grants
-
-DELIVERY_ROLES = "fencepost-delivery-*"
-"""Teams name the roles that act for them so; in whichever account they lie, nothing else can be assumed."""
 
 
 def policy(grants: Grants, refs: StoreRefs, secrets_key: str, log: logs.LogGroup) -> iam.PolicyDocument:
@@ -23,7 +21,7 @@ def policy(grants: Grants, refs: StoreRefs, secrets_key: str, log: logs.LogGroup
             *_tables(grants, refs),
             *_queues(grants, refs),
             *_secrets(grants, secrets_key),
-            *_teams(grants, refs),
+            *_teams(grants),
         ]
     )
 
@@ -53,12 +51,10 @@ def _secrets(grants: Grants, secrets_key: str) -> Iterator[iam.PolicyStatement]:
         yield _allow("Secrets", actions, [secrets_key])
 
 
-def _teams(grants: Grants, refs: StoreRefs) -> Iterator[iam.PolicyStatement]:
+def _teams(grants: Grants) -> Iterator[iam.PolicyStatement]:
     if grants.acts_for_teams:
         roles = f"arn:{cdk.Aws.PARTITION}:iam::*:role/{DELIVERY_ROLES}"
         yield _allow("ActForTeams", ["sts:AssumeRole"], [roles])
-    if grants.calls_probe:
-        yield _allow("Probe", ["sqs:SendMessage"], [refs.queue_arn("probe")])
 
 
 def _allow(sid: str, actions: list[str], resources: list[str]) -> iam.PolicyStatement:

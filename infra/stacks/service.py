@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aws_cdk as cdk
-from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
@@ -16,9 +15,11 @@ from infra.constructs.api import Api
 from infra.constructs.dashboard import Dashboard
 from infra.constructs.functions import Functions
 from infra.constructs.objective import objective
+from infra.constructs.probe import Probe
 from infra.constructs.refs import StoreRefs
 from infra.constructs.schedules import Schedules
 from infra.names import PRODUCT, Fn, Names
+from infra.permissions import GRANTS
 from infra.routes import Route
 from infra.settings import Stage
 from infra.stacks.store import StoreStack
@@ -47,31 +48,21 @@ class ServiceStack(cdk.Stack):
         )
         self.add_stack_dependency(store)
         refs = StoreRefs(self, names)
-        functions = Functions(
-            self, "Functions", stage, contents.assets, refs, store.secrets_key.key_arn
-        ).by_name
+        made = Functions(self, "Functions", stage, contents.assets, refs, store.secrets_key.key_arn)
+        functions = made.by_name
         api = Api(self, "Api", stage=stage, names=names, routes=contents.routes, handler=functions[Fn.API])
         Schedules(self, "Schedules", names, functions)
-        probe = self._probe(names)
+        callers = [made.roles[each] for each in Fn if GRANTS[each].acts_for_teams]
+        probe = Probe(self, "Probe", names, callers)
         alarms = Alarms(self, "Alarms", stage, names, store.data_key)
         Dashboard(self, "Dashboard", stage, names, alarms.all)
         objective(self, stage, names)
         self._output(names, "api-url", api.rest.url)
         self._output(names, "api-id", api.rest.rest_api_id)
         self._output(names, "alarm-topic-arn", alarms.topic.topic_arn)
-        self._output(names, "probe-queue-url", probe.queue_url)
+        self._output(names, "probe-queue-url", probe.queue.queue_url)
+        self._output(names, "probe-role-arn", probe.role.role_arn)
         self._output(names, "secrets-key-arn", store.secrets_key.key_arn)
-
-    def _probe(self, names: Names) -> sqs.Queue:
-        """Where the firings of `make verify` arrive; what nobody reads is gone after an hour."""
-        return sqs.Queue(
-            self,
-            "Probe",
-            queue_name=names.queue("probe"),
-            retention_period=cdk.Duration.hours(1),
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-        )
 
     def _output(self, names: Names, name: str, value: str) -> None:
         ssm.StringParameter(

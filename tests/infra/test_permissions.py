@@ -7,7 +7,7 @@ import pytest
 from infra.names import DELIVERERS, QUEUES, TABLES, Fn
 from infra.permissions import GRANTS
 from infra.stages import STAGES
-from tests.support.stacks import statements, synthesised
+from tests.support.stacks import resolved, statements, synthesised
 
 pytestmark = pytest.mark.xdist_group("infra")
 
@@ -85,13 +85,33 @@ def test_only_those_who_call_out_may_act_for_teams():
     assert users == {Fn.DEAD_LETTER, *DELIVERERS.values()}
 
 
+def trusted(role):
+    return [statement["Principal"] for statement in role["AssumeRolePolicyDocument"]["Statement"]]
+
+
 def test_each_role_can_be_assumed_by_its_service_alone():
     stage = synthesised("prod")
-    principals = set()
-    for role in stage.properties("AWS::IAM::Role"):
-        (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
-        principals.add(statement["Principal"]["Service"])
-    assert principals == {"lambda.amazonaws.com", "scheduler.amazonaws.com", "apigateway.amazonaws.com"}
+    for each in Fn:
+        assert trusted(role_of(stage, each)["Properties"]) == [{"Service": "lambda.amazonaws.com"}]
+    others = [role for role in stage.properties("AWS::IAM::Role") if "may do" not in role["Description"]]
+    services = {principal.get("Service") for role in others for principal in trusted(role)}
+    assert services == {"scheduler.amazonaws.com", "apigateway.amazonaws.com", None}
+
+
+def test_the_probes_role_trusts_those_who_act_for_teams_and_reaches_its_own_queue():
+    stage = synthesised("prod")
+    probe = stage.one("AWS::IAM::Role", RoleName="fencepost-delivery-prod-probe")
+    (principal,) = trusted(probe)
+    callers = {resolved(arn).strip("{}").removesuffix(".Arn") for arn in principal["AWS"]}
+    acting = {each for each in Fn if GRANTS[each].acts_for_teams}
+    assert {stage.resources()[caller]["Properties"]["Description"] for caller in callers} == {
+        f"What {stage.names.function(each)} may do" for each in acting
+    }
+    ((_, actions, (queue,)),) = statements({"Properties": probe})
+    assert actions == {"sqs:SendMessage"}
+    assert stage.resources()[queue.strip("{}").removesuffix(".Arn")]["Properties"]["QueueName"] == (
+        "fencepost-prod-probe"
+    )
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -245,7 +245,7 @@ def _of(stage, stack):
 def test_outputs_are_found_under_the_stages_path(name):
     stage = synthesised(name)
     found = {each["Name"] for each in stage.properties("AWS::SSM::Parameter")}
-    wanted = ("api-url", "api-id", "alarm-topic-arn", "probe-queue-url", "secrets-key-arn")
+    wanted = ("api-url", "api-id", "alarm-topic-arn", "probe-queue-url", "probe-role-arn", "secrets-key-arn")
     assert found == {f"/fencepost/{name}/{each}" for each in wanted}
 
 
