@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from fencepost.application.ports import QueueName, dead_queue, tier_queue
 from fencepost.domain.model import Tier
 from fencepost.local import broom
 from fencepost.local.poller import Feed, Poller
+from fencepost.local.stage import LocalStage, Reclocked
 from fencepost.local.ticker import AT_ONCE, EVERY_MINUTE, Ticker, Wake
+from fencepost.runtime.clock import StoppableClock
+from fencepost.runtime.stage import Stage
 from functions.dead_letter import handler as dead_letter
 from functions.deliver import handler as deliver
 from functions.pump import handler as pump
 from functions.scan import handler as scan
 from functions.sweep import handler as sweep
 from functions.tick import handler as tick
-
-if TYPE_CHECKING:
-    from fencepost.local.stage import LocalStage
 
 ENVIRONMENTS = {Tier.CRITICAL: 8, Tier.STANDARD: 12, Tier.BULK: 4, Tier.RECOVERY: 4}
 """Each tier's reserved concurrency: no tier can take another's."""
@@ -27,8 +27,9 @@ ENVIRONMENTS = {Tier.CRITICAL: 8, Tier.STANDARD: 12, Tier.BULK: 4, Tier.RECOVERY
 class Engine:
     """Runs from `start` until `stop` and `drain`."""
 
-    def __init__(self, parts: tuple[Ticker | Poller, ...]) -> None:
+    def __init__(self, parts: tuple[Ticker | Poller, ...], stopping: threading.Event) -> None:
         self._parts = parts
+        self._stopping = stopping
 
     def start(self) -> None:
         """Begins."""
@@ -36,7 +37,8 @@ class Engine:
             part.start()
 
     def stop(self) -> None:
-        """Takes on nothing more."""
+        """Takes on nothing more; what only looks for work ends where it waits, deliveries go on to their end."""
+        self._stopping.set()
         for part in self._parts:
             part.stop()
 
@@ -48,16 +50,19 @@ class Engine:
 
 def engine(stage: LocalStage, *, delivers: bool) -> Engine:
     """All of it; without delivery where processes of their own see to that."""
-    feeds = [*upkeep(), *(delivery() if delivers else ())]
-    return Engine((ticker(stage), *(Poller(stage, stage.consumer, feed) for feed in feeds)))
+    stopping = threading.Event()
+    hasty = Reclocked(stage, StoppableClock(stopping))
+    looking = [Poller(hasty, stage.consumer, feed) for feed in upkeep()]
+    delivering = [Poller(stage, stage.consumer, feed) for feed in (delivery() if delivers else ())]
+    return Engine((ticker(hasty), *looking, *delivering), stopping)
 
 
 def deliverer(stage: LocalStage) -> Engine:
     """Delivery alone."""
-    return Engine(tuple(Poller(stage, stage.consumer, feed) for feed in delivery()))
+    return Engine(tuple(Poller(stage, stage.consumer, feed) for feed in delivery()), threading.Event())
 
 
-def ticker(stage: LocalStage) -> Ticker:
+def ticker(stage: Stage) -> Ticker:
     """The tick at once and each minute; the second net soon after a start, since a crash may have preceded it."""
     return Ticker(
         stage,

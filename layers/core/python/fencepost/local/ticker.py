@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from fencepost.domain.instants import MINUTE, SECOND, ZERO, floor_minute, to_wire
 from fencepost.local.poller import Context
+from fencepost.runtime.clock import StoppedError
 from fencepost.runtime.function import Handler, instrumented
 from fencepost.runtime.stage import Stage
 
@@ -65,6 +66,8 @@ class Ticker:
             self._handlers[wake.name](
                 event(now, self._entropy.token()), Context(self._entropy.token(), wake.name)
             )
+        except StoppedError:
+            return
         except Exception:
             self._observed.logger.exception("wake-up failed", extra={"function": wake.name})
 

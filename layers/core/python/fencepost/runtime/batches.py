@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from fencepost.application.codec import UndecodableError
 from fencepost.application.ports import QueueUnavailableError, Received
 from fencepost.application.set_aside import SetAside
+from fencepost.runtime.clock import StoppedError
 from fencepost.runtime.events import Event, failures, received
 from fencepost.runtime.observability import Metric
 from fencepost.runtime.stage import Stage
@@ -72,6 +73,8 @@ class Batches:
             verdict = work(message)
         except UndecodableError as error:
             verdict = self._set_aside(message, str(error))
+        except StoppedError:
+            verdict = Again(1)
         except Exception:
             self._stage.observed.logger.exception("message failed", extra=_named(message))
             verdict = Again(pause(message.receive_count))

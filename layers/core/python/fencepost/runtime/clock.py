@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -18,6 +19,22 @@ class SystemClock:
     def sleep(self, duration: timedelta) -> None:
         """See `Clock.sleep`."""
         sleep_ms(-(-duration // _MILLISECOND))
+
+
+class StoppedError(Exception):
+    """The process is ending: whoever waits, waits no longer, and leaves the rest to whoever comes next."""
+
+
+class StoppableClock(SystemClock):
+    """Until `stopping` is set, the system's clock; then nobody sleeps on it any more."""
+
+    def __init__(self, stopping: threading.Event) -> None:
+        self._stopping = stopping
+
+    def sleep(self, duration: timedelta) -> None:
+        """See `Clock.sleep`. Raises StoppedError."""
+        if self._stopping.wait(max(duration, timedelta(0)) / timedelta(seconds=1)):
+            raise StoppedError
 
 
 def utc_now() -> datetime:

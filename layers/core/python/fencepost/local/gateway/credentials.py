@@ -45,6 +45,10 @@ class CredentialsFile:
         """The credential of this access key id."""
         return self._current().get(access_key_id)
 
+    def of(self, arn: str) -> Credential | None:
+        """The credential of this holder."""
+        return next((each for each in self._current().values() if each.arn == arn), None)
+
     def add(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Writes entries into the file, each replacing the one of its access key id. Only the owner can read it."""
         with self._lock:

@@ -1,0 +1,103 @@
+"""The whole service on one machine: engine, workers, gateway, over one data directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from fencepost.local import worker
+from fencepost.local.engine import Engine, engine
+from fencepost.local.files import DataDir
+from fencepost.local.gateway.credentials import Credential, CredentialsFile
+from fencepost.local.gateway.gateway import Gateway
+from fencepost.local.gateway.server import HttpServer
+from fencepost.local.gateway.signature import Verifier
+from fencepost.local.identities import Identities, identities
+from fencepost.local.options import LocalOptions, Parts
+from fencepost.local.stage import LocalStage
+from fencepost.local.workers import Workers
+from fencepost.runtime.function import instrumented
+from functions.api import handler as api
+
+Tell = Callable[[str], None]
+
+
+@dataclass(kw_only=True)
+class LocalService:
+    """Begins with `start`, ends with `stop`; what it holds is then finished. `tell` hears what an owner should know."""
+
+    options: LocalOptions
+    tell: Tell
+    data: DataDir = field(init=False)
+    stage: LocalStage = field(init=False)
+    known: Identities = field(init=False)
+    _locks: list[TextIO] = field(init=False, default_factory=list)
+    _engine: Engine | None = field(init=False, default=None)
+    _workers: Workers | None = field(init=False, default=None)
+    _server: HttpServer | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Takes the data directory and the port, and runs nothing yet. Raises DataDirError, OSError."""
+        self.data = DataDir.open(self.options.data_dir)
+        parts = ("engine", "api") if self.options.parts is Parts.BOTH else (self.options.parts.value,)
+        self._locks = [self.data.lock(part) for part in parts]
+        self.stage = LocalStage.open(self.options, self.data)
+        keys = CredentialsFile(self.data.credentials)
+        self.known = identities(keys)
+        if "api" in parts:
+            self._server = HttpServer(self._gateway(keys).answer, self.options.port)
+        if "engine" in parts:
+            self._engine = engine(self.stage, delivers=not self.options.workers)
+        if "engine" in parts and self.options.workers:
+            told = worker.arguments(self.options)
+            self._workers = Workers(self.data, self.options.workers, told, self.tell)
+
+    @property
+    def endpoint(self) -> str | None:
+        """Where the API answers; None where this process has no gateway."""
+        return None if self._server is None else self._server.url
+
+    @property
+    def anyone(self) -> Credential | None:
+        """Whom unsigned callers are taken for; None where every call is signed."""
+        return None if self.options.auth else self.known.admin
+
+    def start(self) -> None:
+        """Runs. Messages that a killed process held are let go first: nobody else has this data directory."""
+        if self._engine is not None:
+            self.stage.release_held()
+            if self._workers is not None:
+                self._workers.start()
+            self._engine.start()
+        if self._server is not None:
+            self._server.start()
+        self.stage.log("service started", data=str(self.data.path), parts=self.options.parts.value)
+
+    def stop(self) -> None:
+        """Takes no call and no message more, finishes what it holds, and lets everything go."""
+        if self._server is not None:
+            self._server.stop()
+        for part in (self._engine, self._workers):
+            if part is not None:
+                part.stop()
+        for part in (self._engine, self._workers):
+            if part is not None:
+                part.drain()
+        self.stage.log("service stopped")
+        self.stage.close()
+        for lock in self._locks:
+            lock.close()
+
+    def _gateway(self, keys: CredentialsFile) -> Gateway:
+        stage = self.stage
+        return Gateway(
+            api=instrumented(api.build(stage), stage.observed),
+            verifier=Verifier(keys.find, stage.settings.region),
+            clock=stage.clock,
+            new_id=stage.entropy.token,
+            failed=lambda error: stage.log("request failed", why=repr(error)),
+            region=stage.settings.region,
+            stage=stage.settings.stage,
+            anyone=self.anyone,
+        )

@@ -1,0 +1,69 @@
+"""Composes what the API's routes need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from fencepost.adapters.api.cursors import Cursors
+from fencepost.adapters.api.services import Services
+from fencepost.application import keys
+from fencepost.application.codec import VERSION
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.scanning.claimer import Claimer
+from fencepost.application.scanning.report import ScanReport
+from fencepost.application.store import Absent, Lost, Put, Store
+from fencepost.domain.model import Caller, Timer
+from fencepost.runtime import scanning
+from fencepost.runtime.delivering import deliveries
+from fencepost.runtime.entropy import token_bytes
+from fencepost.runtime.stage import Stage
+
+CURSOR_KEY_BYTES = 32
+
+
+def services(stage: Stage, *, anonymous: Caller | None = None) -> Services:
+    """`anonymous`: who an unsigned call is, on one's own machine only."""
+    delivery = deliveries(stage)
+    registry = RegistryPorts(
+        store=stage.store,
+        clock=stage.clock,
+        entropy=stage.entropy,
+        claim_now=ClaimNow(scanning.claimer(stage)),
+        cancel=delivery.cancel,
+        limits=stage.settings.limits,
+        egress=stage.settings.egress,
+    )
+    return Services(
+        registry=registry,
+        delivery=delivery,
+        cursors=Cursors(cursor_key(stage.store)),
+        admins=stage.settings.admins,
+        anonymous=anonymous,
+    )
+
+
+class ClaimNow:
+    """The registry's `ClaimNow`: unpaced, since somebody waits for the answer."""
+
+    def __init__(self, claimer: Claimer) -> None:
+        self._claimer = claimer
+
+    def __call__(self, timers: Sequence[Timer], now: datetime) -> None:
+        """See the port."""
+        del now  # the claimer reads its own clock for every group
+        self._claimer.claim(timers, ScanReport())
+
+
+def cursor_key(store: Store) -> bytes:
+    """The stage's key for cursors: drawn by whoever needs it first, the same for all after."""
+    drawn = Put(
+        key=keys.cursor_key(), item={"v": VERSION, "key": token_bytes(CURSOR_KEY_BYTES)}, condition=Absent()
+    )
+    known = store.get(keys.cursor_key())
+    if known is None:
+        outcome = store.write(drawn)
+        known = outcome.item if isinstance(outcome, Lost) else drawn.item
+    if known is None:
+        raise LookupError("the key of cursors was there and is not: this is a bug")
+    return bytes(known["key"])
