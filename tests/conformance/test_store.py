@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
 from typing import Any, cast
 
 import pytest
@@ -54,6 +56,25 @@ def test_a_value_keeps_its_type(store: Store, key) -> None:
     item = store.get(key())
     assert item is not None
     assert [type(item[name]) for name in ("one", "true", "text")] == [int, bool, str]
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Size(IntEnum):
+    BIG = 9
+
+
+def test_members_of_enums_come_back_as_plain_values(store: Store, key) -> None:
+    item = {"colour": Colour.RED, "size": Size.BIG, "list": (Colour.RED,), "map": MappingProxyType({"a": 1})}
+    store.write(Put(key=key(), item=item))
+    assert store.write(Update(key=key(), set={"hit": True}, condition=equals("colour", Colour.RED))) == Won()
+    assert store.write(Update(key=key(), set={"hit": True}, condition=equals("size", Size.BIG))) == Won()
+    got = store.get(key())
+    assert got is not None
+    assert [type(got[name]) for name in ("colour", "size", "list", "map")] == [str, int, list, dict]
+    assert (got["colour"], got["size"], got["list"], got["map"]) == ("red", 9, ["red"], {"a": 1})
 
 
 def test_what_is_not_there_is_none(store: Store, key) -> None:

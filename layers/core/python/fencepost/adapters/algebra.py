@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from types import NoneType
 from typing import assert_never
 
 from fencepost.adapters.refusals import check_item, kind
@@ -129,13 +130,24 @@ def _with_key(key: Key, item: dict[str, Value]) -> dict[str, Value]:
 
 
 def copied(item: Item) -> dict[str, Value]:
-    """A copy that shares nothing mutable with `item`; tuples become lists, mappings dicts."""
+    """A copy that shares nothing mutable with `item`, as a service would return it: plain types, no tuples."""
     return {name: _copied_value(value) for name, value in item.items()}
 
 
 def _copied_value(value: Value) -> Value:
-    if isinstance(value, str | int | bytes) or value is None:
+    if type(value) in _PLAIN:
         return value
-    if isinstance(value, Mapping):
-        return copied(value)
-    return [_copied_value(each) for each in value]
+    match kind(value):
+        case "S":
+            return str.__str__(value)  # an enum's member becomes plain text
+        case "N":
+            return int.__int__(value)
+        case "B":
+            return bytes(value)
+        case "M":
+            return copied(value)
+        case _:
+            return [_copied_value(each) for each in value]
+
+
+_PLAIN = frozenset({str, int, bool, bytes, NoneType})

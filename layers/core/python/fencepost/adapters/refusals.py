@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import assert_never
 
 from fencepost.application.store import (
@@ -37,25 +38,29 @@ KEY_NAMES = frozenset({"pk", "sk"})
 OPERATORS = frozenset({"=", "<", "<=", ">", ">="})
 
 
+_KINDS: Mapping[type, str] = {
+    str: "S",
+    bool: "BOOL",
+    int: "N",
+    bytes: "B",
+    NoneType: "NULL",
+    dict: "M",
+    list: "L",
+    tuple: "L",
+}
+
+
 def kind(value: Value) -> str:
     """The type under which DynamoDB keeps `value`; raises InvalidWriteError where it keeps none (floats, sets)."""
-    match value:
-        case str():
-            return "S"
-        case bool():
-            return "BOOL"
-        case int():
-            return "N"
-        case bytes():
-            return "B"
-        case None:
-            return "NULL"
-        case Mapping():
-            return "M"
-        case list() | tuple():
-            return "L"
-        case _:
-            raise InvalidWriteError(f"a value of type {type(value).__name__} cannot be stored")
+    known = _KINDS.get(type(value))
+    if known is not None:
+        return known
+    for base, name in _KINDS.items():
+        if isinstance(value, base):  # an enum's member, say; bool comes before int
+            return name
+    if isinstance(value, Mapping):
+        return "M"
+    raise InvalidWriteError(f"a value of type {type(value).__name__} cannot be stored")
 
 
 def check_action(action: Action) -> int:
