@@ -7,10 +7,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.memory.store import MemoryStore
 from fencepost.application import keys
+from fencepost.application.admission import Context, admission
 from fencepost.application.codec import decode_execution, decode_timer, encode_execution
 from fencepost.application.codec_job import decode_ended_generation, encode_team
+from fencepost.application.delivery.cancel import Cancel
+from fencepost.application.delivery.reads import Reads
+from fencepost.application.delivery.tools import Tools
+from fencepost.application.delivery.wiring import delivery
 from fencepost.application.planting import WATERMARK
 from fencepost.application.registry import lifecycle
 from fencepost.application.registry.drafts import JobDraft, Settings
@@ -27,6 +33,7 @@ from fencepost.domain.limits import Limits
 from fencepost.domain.model import Caller, EndedGeneration, Execution, Job, Origin, Team, Timer, TimerKind
 from fencepost.domain.states import ExecutionState
 from tests.support.clock import CountingEntropy, SettableClock
+from tests.support.world import ScriptedTargets, ToldTeams
 
 OWNER = Caller(principal="arn:aws:iam::111122223333:role/payments")
 NINE = {"cron": "0 9 * * *", "timezone": "Europe/Berlin"}
@@ -48,6 +55,7 @@ class Registry:
         clock = SettableClock(instant)
         memory = MemoryStore(clock)
         claimed: list[Timer] = []
+        entropy, limits = CountingEntropy(), Limits(shards=4)
 
         def claim_now(timers: Sequence[Timer], now: datetime) -> None:
             claimed.extend(timers)
@@ -55,9 +63,10 @@ class Registry:
         ports = RegistryPorts(
             store=store or memory,
             clock=clock,
-            entropy=CountingEntropy(),
+            entropy=entropy,
             claim_now=claim_now,
-            limits=Limits(shards=4),
+            cancel=_cancel(memory, clock, entropy, limits),
+            limits=limits,
             egress=EgressPolicy(),
         )
         made = cls(clock=clock, store=memory, ports=ports, claimed=claimed)
@@ -149,6 +158,14 @@ class Registry:
         record = Execution(**{**facts, **more})
         self.store.write(Put(key=keys.execution(record.id), item=encode_execution(record)))
         return record
+
+
+def _cancel(store: Store, clock: SettableClock, entropy: CountingEntropy, limits: Limits) -> Cancel:
+    """What delivery cancels with, over queues that nobody reads."""
+    queues = MemoryQueues(clock)
+    context = Context(store=store, queues=queues, clock=clock, entropy=entropy, limits=limits)
+    tools = Tools(store=store, queues=queues, clock=clock, entropy=entropy, reads=Reads(store), limits=limits)
+    return delivery(tools, admission(context), ScriptedTargets(clock), ToldTeams()).cancel
 
 
 _ASKED = ("expected", "absent", "present", "note", "dry_run")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fencepost.application import keys
+from fencepost.application.admission.lanes import encode_entry
 from fencepost.application.codec_job import encode_job
 from fencepost.application.registry.jobs import Would
 from fencepost.application.registry.lifecycle import Swept
@@ -55,7 +56,7 @@ class TestPause:
         )
         entry = keys.waiting_entry(waiting)
         assert entry is not None
-        registry.store.write(Put(key=entry, item={"v": 1}))
+        registry.store.write(Put(key=entry, item=encode_entry(waiting)))
         swept = registry.pause("hourly")
 
         assert {record.id for record in swept.cancelled} == {queued.id, waiting.id}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -175,9 +176,6 @@ def test_B9_a_claim_that_fails_does_not_fail_the_write(registry):
     def unavailable(timers, now):
         raise QueueUnavailableError("no answer")
 
-    registry.ports = registry.ports.__class__(
-        **{name: getattr(registry.ports, name) for name in ("store", "clock", "entropy", "limits", "egress")},
-        claim_now=unavailable,
-    )
+    registry.ports = replace(registry.ports, claim_now=unavailable)
     assert isinstance(registry.put("soon", {"at": "2026-03-01T12:00:15Z"}), Done)
     assert len(registry.timers()) == 1

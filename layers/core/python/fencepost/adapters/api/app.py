@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
@@ -36,14 +35,20 @@ class Api:
         self._router = APIGatewayRestResolver()
         for route in ROUTES:
             rule = route.path.replace("{", "<").replace("}", ">")
-            self._router.route(rule, method=[route.method])(partial(self._serve, route))
+            self._router.route(rule, method=[route.method])(self._serving(route))
         self._router.not_found(self._unrouted)
 
     def __call__(self, event: Event, context: object) -> dict[str, Any]:
         return self._router.resolve(dict(event), context)  # type: ignore[arg-type]  # a context of any kind will do
 
-    def _serve(self, route: Route, **path: str) -> Response[str]:
-        return _response(_refused(lambda: self._answer(route, path)))
+    def _serving(self, route: Route) -> Callable[..., Response[str]]:
+        def serve(**path: str) -> Response[str]:
+            asked = self._router.current_event.path
+            if not route.pattern.fullmatch(asked):  # the router forgives a slash at the end, IAM policies do not
+                return _response(problems.missing("route", asked))
+            return _response(_refused(lambda: self._answer(route, path)))
+
+        return serve
 
     def _answer(self, route: Route, path: Mapping[str, str]) -> Answer:
         event = self._router.current_event.raw_event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fencepost.adapters.api import render
@@ -11,7 +12,7 @@ from fencepost.adapters.api.models import NoteBody, PauseBody
 from fencepost.adapters.api.paging import limit, page, position
 from fencepost.adapters.api.problems import etag, missing, refusal
 from fencepost.adapters.api.reading import checked, read_object
-from fencepost.adapters.api.translate import job_draft, patched_draft
+from fencepost.adapters.api.translate import job_draft, patched_draft, settled_delay
 from fencepost.application.registry import lifecycle, revisions
 from fencepost.application.registry.commit import Done
 from fencepost.application.registry.drafts import JobDraft
@@ -36,13 +37,13 @@ def put(request: Request) -> Answer:
     if not NAME_PATTERN.fullmatch(request.job):
         rule = "must be 1..63 of a-z 0-9 -, and not begin with -"
         raise Faults([Fault(field="job", value=request.job, rule=rule)])
-    draft = job_draft(read_object(request.body))
+    draft = job_draft(_declaration(request))
     return _declared(request, declare(request.services.registry, _asked(request), lambda _: draft))
 
 
 def patch(request: Request) -> Answer:
     """Changes what the body names."""
-    raw = read_object(request.body)
+    raw = _declaration(request)
 
     def draw(current: Current | None) -> JobDraft:
         return job_draft(raw) if current is None else patched_draft(current, raw)
@@ -119,6 +120,12 @@ def history(request: Request) -> Answer:
     found = revisions.of_job(request.services.store, job.uid, older_than=position(request), limit=wanted)
     after = found[-1].revision if len(found) == wanted else None
     return page(request, [revisions.entry_to_wire(entry) for entry in found], after)
+
+
+def _declaration(request: Request) -> Mapping[str, Any]:
+    """The body; under an Idempotency-Key a delay counts from the first time that it was asked for."""
+    raw = read_object(request.body)
+    return raw if request.key is None else settled_delay(raw, request.now)
 
 
 def _asked(request: Request, *, note: str | None = None, must_exist: bool = False) -> JobRequest:

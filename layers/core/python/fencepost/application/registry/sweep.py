@@ -84,7 +84,7 @@ def _cancelled(
             break
         try:
             answer = ports.cancel.execution(record.id, reason, now, begun_too=begun_too)
-        except StoreError:
+        except (StoreError, UndecodableError):
             continue
         if isinstance(answer, CancelledNow):
             ended.append(answer.record)

@@ -1,0 +1,1 @@
+"""Handlers fed with events exactly as AWS sends them, over stages in memory."""

@@ -1,0 +1,1 @@
+"""The HTTP API, from event to answer."""
