@@ -220,9 +220,15 @@ class World:
             "team": job.team,
             "job": job.name,
         }
-        record = Execution(id=ExecutionId.occurrence(job.uid, instant), **{**values, **facts})
-        self.memory.write(Put(key=keys.execution(record.id), item=encode_execution(record)))
+        record = self.store_record(
+            Execution(id=ExecutionId.occurrence(job.uid, instant), **{**values, **facts})
+        )
         self.mail.send([messages.wake(record, at=record.wake_at, now=now, limits=self.limits)])
+        return record
+
+    def store_record(self, record: Execution) -> Execution:
+        """Writes a record as it is given."""
+        self.memory.write(Put(key=keys.execution(record.id), item=encode_execution(record)))
         return record
 
     def record(self, of: Execution | ExecutionId) -> Execution:
