@@ -9,10 +9,12 @@ from __future__ import annotations
 from datetime import datetime
 from functools import lru_cache
 from threading import get_ident
-
-from croniter import CroniterBadDateError, croniter
+from typing import TYPE_CHECKING
 
 from fencepost.domain.schedule.fields import DAY, HOUR, MINUTE, MONTH, WEEKDAY, CronFields, Spec
+
+if TYPE_CHECKING:
+    from croniter import croniter
 
 # 29 February on one weekday may take 40 years, across a century that has no leap year.
 _YEARS = 50
@@ -21,6 +23,8 @@ _START = datetime(2000, 1, 1)  # noqa: DTZ001 - wall clocks are naive; zones com
 
 def next_match(fields: CronFields, wall: datetime) -> datetime | None:
     """The first matching whole minute later than the minute of `wall` (naive); None if 50 years hold none."""
+    from croniter import CroniterBadDateError  # noqa: PLC0415 - who only delivers never searches
+
     search = _search(fields, get_ident())
     search.set_current(wall)
     try:
@@ -33,6 +37,8 @@ def next_match(fields: CronFields, wall: datetime) -> datetime | None:
 @lru_cache(maxsize=2048)
 def _search(fields: CronFields, thread: int) -> croniter:
     """A search object per expression and thread, since looking moves its cursor."""
+    from croniter import croniter  # noqa: PLC0415 - the same
+
     del thread
     return croniter(
         plain_text(fields),
