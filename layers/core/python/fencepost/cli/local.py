@@ -1,0 +1,86 @@
+"""`fencepost local`: the whole service on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.local.options import (
+    DEFAULT_DATA_DIR,
+    DEFAULT_PORT,
+    LocalOptions,
+    OptionsError,
+    Parts,
+    StoreKind,
+)
+
+app = typer.Typer(invoke_without_command=True, no_args_is_help=False)
+
+DataDirOption = Annotated[Path, typer.Option(help="Where store, queues, credentials and logs lie.")]
+
+
+@app.callback()
+def local(  # noqa: PLR0913, PLR0917 - one parameter per option
+    context: typer.Context,
+    store: Annotated[
+        StoreKind, typer.Option(help="memory forgets everything at the end.")
+    ] = StoreKind.SQLITE,
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    port: Annotated[
+        int, typer.Option(help="The API's port on 127.0.0.1; 0 takes a free one.")
+    ] = DEFAULT_PORT,
+    workers: Annotated[int, typer.Option(help="Deliver in this many processes, which may be killed.")] = 0,
+    parts: Annotated[Parts, typer.Option(help="Run one half only, beside another process.")] = Parts.BOTH,
+    no_auth: Annotated[
+        bool, typer.Option("--no-auth", help="Take unsigned calls as the administrator's.")
+    ] = False,
+    allow_private_targets: Annotated[
+        bool, typer.Option("--allow-private-targets", help="Let jobs call this machine and its network.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Declare a team with a handful of jobs and show them.")
+    ] = False,
+) -> None:
+    """Run the whole service on this machine until Ctrl-C.
+
+    Example: fencepost local --demo
+
+    Ctrl-C finishes what is under way and exits 0. `kill -9` loses nothing that was acknowledged: start again with
+    the same --data-dir. Only a power failure may take the last moments with it.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from fencepost.local.main import run  # noqa: PLC0415 - the other commands start faster without the service
+
+    try:
+        options = LocalOptions(
+            store=store,
+            data_dir=data_dir,
+            port=port,
+            parts=parts,
+            workers=workers,
+            auth=not no_auth,
+            allow_private_targets=allow_private_targets,
+            demo=demo,
+        )
+    except OptionsError as error:
+        raise typer.BadParameter(str(error)) from error
+    raise typer.Exit(run(options))
+
+
+@app.command("kill-worker")
+def kill_worker(data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
+    """Kill one worker process as a crash would, and watch its firings find another owner.
+
+    Example: fencepost local kill-worker
+    """
+    from fencepost.local.files import DataDir  # noqa: PLC0415 - the other commands do without
+    from fencepost.local.workers import kill_one  # noqa: PLC0415 - the same
+
+    pid = kill_one(DataDir.open(data_dir))
+    if pid is None:
+        typer.echo("no worker runs here: start with --workers 2", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"killed {pid}")

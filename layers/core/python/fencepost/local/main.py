@@ -1,0 +1,95 @@
+"""Runs the service in this process until Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from rich.console import Console
+
+from fencepost.local import banner
+from fencepost.local.caller import ApiCaller
+from fencepost.local.demo.jobs import declare_jobs, declare_team
+from fencepost.local.demo.target import DemoTarget
+from fencepost.local.files import DataDirError
+from fencepost.local.gateway.credentials import Credential
+from fencepost.local.identities import DEMO_TEAM
+from fencepost.local.live import Live, Tail
+from fencepost.local.options import LocalOptions
+from fencepost.local.service import LocalService
+
+INTERRUPTED = 130
+
+
+def run(options: LocalOptions, console: Console | None = None) -> int:
+    """The process's exit status: 0 after a drained stop, 1 where the service could not start."""
+    console = console or Console()
+    try:
+        service = LocalService(options=options, tell=console.print)
+    except (DataDirError, OSError) as error:
+        console.print(f"[red]cannot start:[/red] {error}", highlight=False)
+        return 1
+    with _asked_to_stop(console) as told:
+        banner.show(service, console)
+        live = Live(console, team=DEMO_TEAM if options.demo else None)
+        tail = Tail({service.data.calls: live.call, service.data.aws: live.told})
+        tail.start()
+        service.start()
+        with _demo(service):
+            live.heading()
+            while not told.wait(0.5):
+                continue
+        service.stop()
+        tail.stop()
+        live.summary()
+    console.print("stopped; everything that was under way is finished")
+    return 0
+
+
+@contextmanager
+def _asked_to_stop(console: Console) -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C or SIGTERM sets; the second one ends the process where it stands."""
+    told = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if told.is_set():
+            sys.exit(INTERRUPTED)
+        told.set()
+        console.print(
+            "\nstopping: nothing new is taken, what is under way is finished (again to stop at once)"
+        )
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield told
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def _demo(service: LocalService) -> Iterator[None]:
+    """With the demo's target and jobs, where they were asked for. The target outlives the last delivery."""
+    if not service.options.demo or service.endpoint is None:
+        yield
+        return
+    endpoint = service.endpoint
+
+    def caller(credential: Credential) -> ApiCaller:
+        return ApiCaller(
+            endpoint=endpoint,
+            credential=credential,
+            region=service.stage.settings.region,
+            clock=service.stage.clock,
+        )
+
+    target = DemoTarget(service.stage.clock, lambda: caller(service.known.demo))
+    target.start()
+    declare_team(caller(service.known.admin), target.url)
+    declare_jobs(caller(service.known.demo), target.url)
+    yield
