@@ -24,39 +24,53 @@ def acknowledge(stage: Stage, account: IConstruct, store: IConstruct, service: I
     )
     for queue in PASSES:
         _because(
-            store.node.find_child("Queues").node.find_child(queue.capitalize()),
+            _child(store, "Queues", queue.capitalize()),
             "SQS3",
             "a scan or pump message that fails is sent anew by the next tick; an old one is worth nothing",
         )
     _because(
-        service.node.find_child("Probe").node.find_child("Queue"),
+        _child(service, "Probe", "Queue"),
         "SQS3",
         "the probe's own queue: no function consumes it, and what lies there is read or expires",
     )
     _because(
-        service.node.find_child("Functions"),
+        _child(service, "Functions"),
         "L1",
         "python3.13 is supported until 2029; the newest runtime follows when the layers' bytecode is built for it",
     )
+    _delivery(service)
+    _gateway(stage, service)
+
+
+def _delivery(service: IConstruct) -> None:
+    for function in Fn:
+        if GRANTS[function].acts_for_teams:
+            _because(
+                _child(service, "Functions", function.value),
+                _ANY_ACCOUNT,
+                "teams bring the role that acts for them, in their own accounts: the name is fixed, its trust policy "
+                "and the team's external id are theirs",
+            )
+
+
+def _gateway(stage: Stage, service: IConstruct) -> None:
     _because(
-        service.node.find_child("Api"),
+        _child(service, "Api"),
         "COG4",
         "callers are services and engineers with IAM identities: every method demands a SigV4 signature",
     )
     if not stage.api.firewall:
         _because(
-            service.node.find_child("Api"),
+            _child(service, "Api"),
             "APIG3",
             "an unsigned call is refused before anything runs; the firewall is for stages that strangers know of",
         )
-    for function in Fn:
-        if GRANTS[function].acts_for_teams:
-            _because(
-                service.node.find_child("Functions").node.find_child(function.value),
-                _ANY_ACCOUNT,
-                "teams bring the role that acts for them, in their own accounts: the name is fixed, its trust policy "
-                "and the team's external id are theirs",
-            )
+
+
+def _child(construct: IConstruct, *path: str) -> IConstruct:
+    for name in path:
+        construct = construct.node.find_child(name)
+    return construct
 
 
 def _because(construct: IConstruct, rule: str, reason: str) -> None:

@@ -12,6 +12,16 @@ _DELIVER_TIMEOUT = 50
 _PASS_TIMEOUT = 60
 
 
+# Within the crowded five seconds each firing reads its job and payload, writes its record twice and its slot twice;
+# claims are spread over the minutes before.
+_CROWDED: Mapping[str, TableSize] = {
+    "jobs": TableSize(warm_writes=4_000, warm_reads=24_000),
+    "timers": TableSize(warm_writes=8_000, warm_reads=12_000),
+    "executions": TableSize(warm_writes=30_000, warm_reads=12_000),
+    "control": TableSize(warm_writes=25_000, warm_reads=15_000),
+}
+
+
 def _functions(reserved: Mapping[Fn, int]) -> dict[Fn, FunctionSize]:
     """Memory buys CPU: a claim is CPU-bound and gets one whole core, a delivery mostly waits for its target."""
     shapes = {
@@ -134,14 +144,7 @@ def prod() -> Stage:
         account_concurrency=3000,
         functions=_functions(reserved),
         polling=polling,
-        tables={
-            # Within the crowded five seconds each firing reads its job and payload, writes its record twice and its
-            # slot twice; claims are spread over the minutes before.
-            "jobs": TableSize(warm_writes=4_000, warm_reads=24_000),
-            "timers": TableSize(warm_writes=8_000, warm_reads=12_000),
-            "executions": TableSize(warm_writes=30_000, warm_reads=12_000),
-            "control": TableSize(warm_writes=25_000, warm_reads=15_000),
-        },
+        tables=_CROWDED,
         api=ApiSize(rate=1000, burst=2000, firewall=True),
         retain=True,
         recovery_days=35,
