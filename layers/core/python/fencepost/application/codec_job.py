@@ -9,6 +9,7 @@ from fencepost.application.codec import VERSION, compact, decoding, duration_ms,
 from fencepost.application.store import Item
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import (
+    MAX_DAILY_FIRINGS,
     Detail,
     EndedGeneration,
     Job,
@@ -205,6 +206,7 @@ def encode_team(team: Team) -> dict[str, Any]:
             "paused": team.paused or None,
             "paused_note": team.paused_note,
             "max_jobs": team.max_jobs,
+            "max_daily": team.max_daily_firings,
             "hosts": None if team.allowed_hosts is None else list(team.allowed_hosts),
             "role": team.delivery_role,
             "external_id": team.external_id,
@@ -233,6 +235,7 @@ def _read_team(item: Item) -> Team:
         paused=item.get("paused", False),
         paused_note=item.get("paused_note"),
         max_jobs=item["max_jobs"],
+        max_daily_firings=item.get("max_daily", MAX_DAILY_FIRINGS),
         allowed_hosts=None if hosts is None else tuple(hosts),
         delivery_role=item.get("role"),
         external_id=item.get("external_id"),

@@ -49,6 +49,10 @@ __all__ = [
 ]
 
 
+MAX_DAILY_FIRINGS = 10_000_000
+"""What a team's schedules may ask for in a day, unless an administrator says otherwise."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyTargets:
     """Where a team is told about what went wrong. All that are set are told, with one id."""
@@ -73,6 +77,7 @@ class Team:
     paused: bool = False
     paused_note: str | None = None
     max_jobs: int = 100_000
+    max_daily_firings: int = MAX_DAILY_FIRINGS
     allowed_hosts: tuple[str, ...] | None = None
     delivery_role: str | None = None
     external_id: str | None = None

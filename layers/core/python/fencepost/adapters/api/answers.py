@@ -18,15 +18,31 @@ from fencepost.adapters.api.models import (
 )
 
 State = Literal["ACTIVE", "PAUSED", "COMPLETED", "ERROR", "DELETED"]
-ExecutionStateName = Literal[
-    "QUEUED", "WAITING", "RUNNING", "RETRY_WAIT", "SUCCEEDED", "DEAD", "SKIPPED", "CANCELLED"
-]
 
 
 class Out(BaseModel):
     """The manners of every answer."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Fault(Out):
+    """One broken rule."""
+
+    field: str
+    value: Annotated[Any, Field(description="What was found there, cut short.")]
+    rule: str
+    suggestion: str | None
+
+
+class Problem(Out):
+    """RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    faults: list[Fault]
 
 
 class Occurrence(Out):
@@ -101,6 +117,23 @@ class JobChange(Out):
     cancels: list[str] = Field(description="Queued firings that would no longer run.")
 
 
+class BulkResult(Out):
+    """What became of one item: the status and problem that the same call by itself would have had."""
+
+    name: str
+    action: Literal["put", "delete"]
+    status: int
+    revision: int | None
+    uid: str | None
+    problem: Problem | None
+
+
+class BulkResults(Out):
+    """One result per item, in order."""
+
+    results: list[BulkResult]
+
+
 class JobList(Out):
     """Jobs by name. `stopped_early`: the page looked at as much as it may; go on with `next`."""
 
@@ -117,6 +150,7 @@ class Team(Out):
     max_concurrency: int
     tiers: list[JobTier]
     max_jobs: int
+    max_daily_firings: int
     notify: Notify
     notify_on: list[str]
     principals: list[str]
@@ -129,81 +163,21 @@ class Team(Out):
     created_at: Instant | None
 
 
-class Attempt(Out):
-    """One try. `outcome` is null while it runs."""
+class Limit(Out):
+    """A limit and what is used of it; null where use makes no sense."""
 
-    number: int
-    fence: int
-    started_at: Instant
-    ended_at: Instant | None
-    outcome: str | None
-    status: int | None
-    error: str | None
-    excerpt: str | None
+    limit: int
+    used: int | None
 
 
-class Coalesced(Out):
-    """The occurrences that one record stands for, from `due` to `until`; `at_least` where counting stopped."""
+class Limits(Out):
+    """A team's limits."""
 
-    until: Instant
-    count: int
-    at_least: bool
-
-
-class Execution(Out):
-    """The record of one firing, or of a range of occurrences that did not run."""
-
-    id: str
-    team: str
-    job: str
-    due: Instant
-    state: ExecutionStateName
-    reason: str | None
-    note: str | None
-    origin: Literal["schedule", "run_now", "backfill"]
-    tier: Literal["critical", "standard", "bulk", "recovery"]
-    generation: int
-    claimed_at: Instant
-    started_at: Instant | None
-    ended_at: Instant | None
-    retry_at: Instant | None
-    lease_until: Instant | None
-    lateness_ms: int | None
-    fence: int
-    coalesced: Coalesced | None
-    attempts: list[Attempt]
-    attempts_dropped: int
-    actor: str | None
-
-
-class ExecutionList(Out):
-    """Records, the newest instant first."""
-
-    items: list[Execution]
-    next: str | None
-    stopped_early: bool
-
-
-class DeadLetterList(Out):
-    """Dead executions, the newest first."""
-
-    items: list[Execution]
-    next: str | None
-
-
-class NotRedriven(Out):
-    """A dead letter that stayed, and why."""
-
-    id: str
-    why: str
-
-
-class Redriven(Out):
-    """What was sent again. `more`: there are dead letters left to send."""
-
-    redriven: list[str]
-    left: list[NotRedriven]
-    more: bool
+    max_jobs: Limit
+    max_daily_firings: Limit
+    max_concurrency: Limit
+    payload_bytes: Limit
+    tiers: list[JobTier]
 
 
 class Revision(Out):
@@ -244,22 +218,3 @@ class Health(Out):
     shards: int
     watermark_age_seconds: int | None
     now: Instant
-
-
-class Fault(Out):
-    """One broken rule."""
-
-    field: str
-    value: Annotated[Any, Field(description="What was found there, cut short.")]
-    rule: str
-    suggestion: str | None
-
-
-class Problem(Out):
-    """RFC 9457."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    faults: list[Fault]

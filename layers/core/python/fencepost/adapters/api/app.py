@@ -20,8 +20,6 @@ from fencepost.adapters.api.reading import compact_json, read_json
 from fencepost.adapters.api.route import Route
 from fencepost.adapters.api.routes import ROUTES
 from fencepost.adapters.api.services import Services
-from fencepost.application.store import OutcomeUnknownError, StoreBusyError
-from fencepost.domain.faults import Faults
 from fencepost.domain.model import Caller
 
 Event = Mapping[str, Any]
@@ -44,9 +42,11 @@ class Api:
     def _serving(self, route: Route) -> Callable[..., Response[str]]:
         def serve(**path: str) -> Response[str]:
             asked = self._router.current_event.path
-            if not route.pattern.fullmatch(asked):  # the router forgives a slash at the end, IAM policies do not
+            if not route.pattern.fullmatch(
+                asked
+            ):  # the router forgives a slash at the end, IAM policies do not
                 return _response(problems.missing("route", asked))
-            return _response(_refused(lambda: self._answer(route, path)))
+            return _response(problems.refused(lambda: self._answer(route, path)))
 
         return serve
 
@@ -66,7 +66,9 @@ class Api:
         )
         if not route.writes:
             return route.handle(request)
-        return once(route.method, request, lambda accepted: _faults_told(lambda: route.handle(accepted)))
+        return once(
+            route.method, request, lambda accepted: problems.faults_told(lambda: route.handle(accepted))
+        )
 
     def _caller(self, event: Event) -> Caller:
         caller = caller_of(event, self._services.admins) or self._services.anonymous
@@ -83,28 +85,6 @@ class Api:
         allow = ", ".join(methods)
         detail = f"here one can {allow}"
         return _response(problems.problem(405, "method", detail, headers={"Allow": allow}))
-
-
-def _faults_told(act: Callable[[], Answer]) -> Answer:
-    """The answer of `act`; what it finds wrong with the request is an answer too."""
-    try:
-        return act()
-    except ProblemError as error:
-        return error.answer
-    except Faults as refused:
-        return problems.faulty(refused.faults)
-
-
-def _refused(act: Callable[[], Answer]) -> Answer:
-    """The answer of `act`; the store's trouble is told as 503."""
-    try:
-        return _faults_told(act)
-    except StoreBusyError as error:
-        return problems.unavailable(f"nothing was changed: {error}")
-    except OutcomeUnknownError:
-        return problems.unavailable(
-            "the store did not say whether it took the write; read before you repeat it"
-        )
 
 
 def _body(route: Route, event: Event) -> object:

@@ -104,11 +104,12 @@ class JobBody(Body):
 
 
 class TeamBody(Body):
-    """A team, declared in full. Only administrators of the stage create teams and set the first three."""
+    """A team, declared in full. Only administrators of the stage create teams and set the first four."""
 
     max_concurrency: int = Field(50, ge=1, le=10_000)
     tiers: list[JobTier] = Field(["critical", "standard", "bulk"], min_length=1, max_length=3)
     max_jobs: int = Field(100_000, ge=0, le=10_000_000)
+    max_daily_firings: int = Field(10_000_000, ge=0, le=1_000_000_000)
     notify: Notify = Field(default_factory=dict)
     notify_on: list[Event] = Field(["dead"], max_length=5)
     principals: list[Annotated[str, Field(pattern=_PRINCIPAL)]] = Field([], max_length=100)
@@ -146,6 +147,7 @@ class TeamPatch(Body):
     max_concurrency: int | None = None
     tiers: list[JobTier] | None = None
     max_jobs: int | None = None
+    max_daily_firings: int | None = None
     notify: Part | None = None
     notify_on: list[Event] | None = None
     principals: list[str] | None = None
@@ -194,6 +196,20 @@ class RedriveBody(Body):
 
     limit: int = Field(100, ge=1, le=100)
     note: Note | None = None
+
+
+class BulkItem(Body):
+    """A job to put (`job` declares it) or, without `job`, to delete. `revision`: only if it is at this one."""
+
+    name: str
+    job: Annotated[dict[str, Any], WithJsonSchema(_ref("JobBody"))] | None = None
+    revision: Annotated[int, Field(ge=1)] | None = None
+
+
+class BulkBody(Body):
+    """Up to 100 jobs; each stands by itself."""
+
+    items: list[BulkItem] = Field(min_length=1, max_length=100)
 
 
 class PreviewBody(Body):

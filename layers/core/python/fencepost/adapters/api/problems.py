@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from fencepost.adapters.api.http import Answer
 from fencepost.application.registry.results import Conflict, Missing, NotAllowed, OverLimit, Refusal
-from fencepost.domain.faults import Fault
+from fencepost.application.store import OutcomeUnknownError, StoreBusyError
+from fencepost.domain.faults import Fault, Faults
 
 MEDIA = "application/problem+json"
 _TITLES = {
@@ -77,20 +78,40 @@ def unavailable(detail: str) -> Answer:
     return problem(503, "unavailable", detail, headers={"Retry-After": "1"})
 
 
-def refusal(refused: Refusal) -> Answer:
+def refusal(what: Refusal) -> Answer:
     """The answer for what a use case refused."""
-    match refused:
-        case Missing(what, name):
-            return missing(what, name)
+    match what:
+        case Missing(kind, name):
+            return missing(kind, name)
         case Conflict():
-            return _lost(refused)
+            return _lost(what)
         case NotAllowed(rule):
             return conflict("not-allowed", rule)
         case OverLimit(limit, value, maximum):
             rule = f"is limited to {maximum:,} for this team; this would make it {value:,}"
             return faulty([Fault(field=limit, value=value, rule=rule)])
         case _:
-            assert_never(refused)
+            assert_never(what)
+
+
+def faults_told(act: Callable[[], Answer]) -> Answer:
+    """The answer of `act`; what it finds wrong with the request is an answer too."""
+    try:
+        return act()
+    except ProblemError as error:
+        return error.answer
+    except Faults as found:
+        return faulty(found.faults)
+
+
+def refused(act: Callable[[], Answer]) -> Answer:
+    """The answer of `act`; the store's trouble is told as 503."""
+    try:
+        return faults_told(act)
+    except StoreBusyError as error:
+        return unavailable(f"nothing was changed: {error}")
+    except OutcomeUnknownError:
+        return unavailable("the store did not say whether it took the write; read before you repeat it")
 
 
 def _lost(lost: Conflict) -> Answer:

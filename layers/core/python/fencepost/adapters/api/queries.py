@@ -108,6 +108,7 @@ CURSOR = Parameter(
     schema={"type": "string", "maxLength": 1000},
     says="`next` of the page before.",
 )
+PAGED = (LIMIT, CURSOR)
 DRY_RUN = Parameter(
     name="dry_run",
     read=lambda value: word("true", "false")(value) == "true",

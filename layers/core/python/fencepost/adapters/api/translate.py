@@ -83,6 +83,7 @@ def team_draft(raw: Mapping[str, Any]) -> TeamDraft:
         principals=tuple(dict.fromkeys(body.principals)),
         retention=timedelta(days=body.retention_days),
         max_jobs=body.max_jobs,
+        max_daily_firings=body.max_daily_firings,
         allowed_hosts=None if body.allowed_hosts is None else tuple(body.allowed_hosts),
         delivery_role=body.delivery_role,
     )

@@ -115,6 +115,7 @@ def team_declaration(team: Team) -> dict[str, Any]:
         "principals": list(team.principals),
         "retention_days": team.retention // timedelta(days=1),
         "max_jobs": team.max_jobs,
+        "max_daily_firings": team.max_daily_firings,
         "allowed_hosts": None if team.allowed_hosts is None else list(team.allowed_hosts),
         "delivery_role": team.delivery_role,
     }

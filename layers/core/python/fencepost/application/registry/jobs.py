@@ -13,7 +13,7 @@ from fencepost.application.registry.job_changes import Change, Current, Moment, 
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, find_team
 from fencepost.application.registry.results import Conflict, Missing, Refusal
-from fencepost.application.registry.usage import count_job, job_limit
+from fencepost.application.registry.usage import note, over_limit
 from fencepost.domain.model import Caller, Team
 
 Draw: TypeAlias = Callable[[Current | None], JobDraft]
@@ -73,8 +73,8 @@ def declare(ports: RegistryPorts, request: JobRequest, draw: Draw) -> Declared:
         return change
 
     outcome: Declared = commit(ports, request.caller, request.note, plan)
-    if isinstance(outcome, Done) and outcome.change.before is None:
-        count_job(ports.store, request.team, 1)
+    if isinstance(outcome, Done):
+        note(ports.store, request.team, outcome.change)
     return outcome
 
 
@@ -94,7 +94,10 @@ def _change(
     previous = None if current is None else current.job.schedule
     spec = specify(draw(current), now=now, previous=previous, team=team, egress=ports.egress)
     at = Moment(now=now, limits=ports.limits, retention=team.retention)
-    if current is not None:
-        return edited(current, spec, at) or Unchanged(current=current)
-    over = job_limit(ports.store, team)
-    return over or created(team.name, request.name, ports.entropy.token(), spec, at)
+    if current is None:
+        change = created(team.name, request.name, ports.entropy.token(), spec, at)
+    elif (edit := edited(current, spec, at)) is None:
+        return Unchanged(current=current)
+    else:
+        change = edit
+    return over_limit(ports.store, team, change) or change

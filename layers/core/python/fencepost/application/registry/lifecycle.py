@@ -21,7 +21,7 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, find_team, newest_occurrence, schedule_of
 from fencepost.application.registry.results import Missing, NotAllowed, Refusal
 from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted
-from fencepost.application.registry.usage import count_job
+from fencepost.application.registry.usage import note, over_limit
 from fencepost.application.store import Store
 from fencepost.domain.model import Execution, Job, Team
 from fencepost.domain.states import ExecutionState, JobState
@@ -60,7 +60,6 @@ def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal
     outcome = _move(ports, request, deleted)
     if not isinstance(outcome, Done):
         return outcome
-    count_job(ports.store, request.team, -1)
     return Swept(done=outcome, cancelled=cancel_deleted(ports, outcome.change.job.uid))
 
 
@@ -78,9 +77,15 @@ def _move(
         change = step(current, _moment(ports, team, current.job, now))
         if change is None:
             return NotAllowed(f"a job that is {current.job.state} does not know this move")
+        over = over_limit(ports.store, team, change)
+        if over is not None:
+            return over
         return Would(change=change) if request.dry_run else change
 
-    return commit(ports, request.caller, request.note, plan)
+    outcome: Done | Would | Refusal = commit(ports, request.caller, request.note, plan)
+    if isinstance(outcome, Done):
+        note(ports.store, request.team, outcome.change)
+    return outcome
 
 
 def _moment(ports: RegistryPorts, team: Team, job: Job, now: datetime) -> Moment:

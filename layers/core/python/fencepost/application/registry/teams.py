@@ -21,7 +21,7 @@ from fencepost.domain.model import Caller, NotifyTargets, Team
 from fencepost.domain.notification import parse_notify
 
 TRIES = 10
-ADMIN_FIELDS = ("max_concurrency", "tiers", "max_jobs")
+ADMIN_FIELDS = ("max_concurrency", "tiers", "max_jobs", "max_daily_firings")
 """What bounds a team's share of the stage is not the team's own to say."""
 
 
@@ -150,6 +150,7 @@ DECLARED = frozenset(
         "principals",
         "retention",
         "max_jobs",
+        "max_daily_firings",
         "allowed_hosts",
         "delivery_role",
     }

@@ -1,4 +1,4 @@
-"""How many jobs a team has: a count that is cheap and nearly right, and exact where it would refuse.
+"""How much of its limits a team uses: a count that is cheap and nearly right, and exact where it would refuse.
 
 The count is kept beside the writes, never inside their transactions: an item that every writer of a team touches
 would make them conflict.
@@ -6,40 +6,117 @@ would make them conflict.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import assert_never
+
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
+from fencepost.application.registry.job_changes import Change
+from fencepost.application.registry.reading import jobs_by_uid
 from fencepost.application.registry.results import OverLimit
 from fencepost.application.store import Absent, Present, Put, Query, Store, StoreError, Update, either
-from fencepost.domain.model import Team
+from fencepost.domain.model import Job, Team
+from fencepost.domain.schedule import CronSchedule, IntervalSchedule, OneOffSchedule, Schedule
+from fencepost.domain.states import JobState
+
+_DAY = timedelta(days=1)
 
 
-def count_job(store: Store, team: str, difference: int) -> None:
-    """Notes that a job came or went. A lost note is found out by `job_limit`."""
-    always = either(Absent(), Present())
-    write = Update(key=keys.usage(team), set={"v": VERSION}, add={"jobs": difference}, condition=always)
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How many jobs a team has, and how often they fire on a day on which all of them do."""
+
+    jobs: int
+    daily_firings: int
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.jobs + other.jobs, self.daily_firings + other.daily_firings)
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(self.jobs - other.jobs, self.daily_firings - other.daily_firings)
+
+
+NOTHING = Usage(0, 0)
+
+
+def usage_of(job: Job | None) -> Usage:
+    """What one job takes: nothing once it is deleted, no firings while it is paused."""
+    if job is None or job.state is JobState.DELETED:
+        return NOTHING
+    return Usage(1, daily(job.schedule) if job.state is JobState.ACTIVE else 0)
+
+
+def daily(schedule: Schedule) -> int:
+    """The most firings that a day of 24 hours can bring; a single instant counts as none."""
+    match schedule:
+        case CronSchedule():
+            return len(schedule.fields.minutes) * len(schedule.fields.hours)
+        case IntervalSchedule():
+            return -(-_DAY // schedule.every)
+        case OneOffSchedule():
+            return 0
+        case _:
+            assert_never(schedule)
+
+
+def difference(change: Change) -> Usage:
+    """How much more the team uses after a change."""
+    return usage_of(change.job) - usage_of(None if change.before is None else change.before.job)
+
+
+def note(store: Store, team: str, change: Change) -> None:
+    """Keeps the count. A note that is lost is found out by `over_limit`."""
+    more = difference(change)
+    if more == NOTHING:
+        return
+    write = Update(
+        key=keys.usage(team),
+        set={"v": VERSION},
+        add={"jobs": more.jobs, "daily": more.daily_firings},
+        condition=either(Absent(), Present()),
+    )
     try:
         store.write(write)
     except StoreError:
         return
 
 
-def jobs_counted(store: Store, team: str) -> int:
+def noted(store: Store, team: str) -> Usage:
     """The count as it stands."""
-    item = store.get(keys.usage(team))
-    return 0 if item is None else max(0, int(item.get("jobs", 0)))
+    item = store.get(keys.usage(team)) or {}
+    return Usage(max(0, int(item.get("jobs", 0))), max(0, int(item.get("daily", 0))))
 
 
-def job_limit(store: Store, team: Team) -> OverLimit | None:
-    """Whether one more job would exceed the team's limit. Near the limit the names are counted, and the count mended."""
-    if jobs_counted(store, team.name) < team.max_jobs:
+def over_limit(store: Store, team: Team, change: Change) -> OverLimit | None:
+    """The limit that a change would exceed. Where the count says so, all jobs are counted and the count is mended."""
+    more = difference(change)
+    if more.jobs <= 0 and more.daily_firings <= 0:
         return None
-    names = recount(store, team.name)
-    return None if names < team.max_jobs else OverLimit("max_jobs", names + 1, team.max_jobs)
+    if _exceeded(team, noted(store, team.name), more) is None:
+        return None
+    return _exceeded(team, recount(store, team.name), more)
 
 
-def recount(store: Store, team: str) -> int:
-    """Counts the names that are taken, and keeps the result."""
-    names = keys.name_claim(team, "-")
-    total = sum(len(page) for page in store.pages(Query(table=names.table, pk=names.pk)))
-    store.write(Put(key=keys.usage(team), item={"v": VERSION, "jobs": total}))
+def recount(store: Store, team: str) -> Usage:
+    """Counts what is there, and keeps the result."""
+    total = sum((usage_of(job) for job in _jobs(store, team)), NOTHING)
+    item = {"v": VERSION, "jobs": total.jobs, "daily": total.daily_firings}
+    store.write(Put(key=keys.usage(team), item=item))
     return total
+
+
+def _exceeded(team: Team, used: Usage, more: Usage) -> OverLimit | None:
+    after = used + more
+    if more.jobs > 0 and after.jobs > team.max_jobs:
+        return OverLimit("max_jobs", after.jobs, team.max_jobs)
+    if more.daily_firings > 0 and after.daily_firings > team.max_daily_firings:
+        return OverLimit("max_daily_firings", after.daily_firings, team.max_daily_firings)
+    return None
+
+
+def _jobs(store: Store, team: str) -> Iterator[Job]:
+    names = keys.name_claim(team, "-")
+    for page in store.pages(Query(table=names.table, pk=names.pk)):
+        yield from jobs_by_uid(store, [str(item["uid"]) for item in page]).values()

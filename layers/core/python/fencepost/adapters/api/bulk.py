@@ -1,0 +1,47 @@
+"""Many jobs in one call: each item is judged, written and answered as if it had come alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from fencepost.adapters.api import jobs
+from fencepost.adapters.api.http import Answer, Request
+from fencepost.adapters.api.models import BulkBody, BulkItem
+from fencepost.adapters.api.problems import etag, refused, unavailable
+from fencepost.adapters.api.reading import checked, read_object
+
+LONGEST = timedelta(seconds=20)
+
+
+def bulk(request: Request) -> Answer:
+    """Puts and deletes in order, for as long as the caller may wait; 503 stands for what was not tried."""
+    body = checked(BulkBody, read_object(request.body))
+    clock = request.services.registry.clock
+    results = []
+    for item in body.items:
+        late = clock.now() - request.now > LONGEST
+        results.append(
+            _result(item, unavailable("not tried: the call took too long") if late else _one(request, item))
+        )
+    return Answer(body={"results": results})
+
+
+def _one(request: Request, item: BulkItem) -> Answer:
+    headers = {} if item.revision is None else {"if-match": etag(item.revision)}
+    path = {**request.path, "job": item.name}
+    alone = replace(request, path=path, headers=headers, body=item.job)
+    return refused(lambda: jobs.delete(alone) if item.job is None else jobs.put(alone))
+
+
+def _result(item: BulkItem, answer: Answer) -> dict[str, object]:
+    fields = answer.body if isinstance(answer.body, dict) else {}
+    done = answer.status < 400
+    return {
+        "name": item.name[:63],
+        "action": "delete" if item.job is None else "put",
+        "status": answer.status,
+        "revision": fields.get("revision") if done else None,
+        "uid": fields.get("uid") if done else None,
+        "problem": None if done else fields,
+    }

@@ -1,0 +1,65 @@
+"""The routes of teams."""
+
+from __future__ import annotations
+
+from fencepost.adapters.api import answers, limits, models, teams
+from fencepost.adapters.api.access import Role
+from fencepost.adapters.api.paths import TEAM
+from fencepost.adapters.api.queries import PAGED
+from fencepost.adapters.api.route import Route
+
+TEAM_ROUTES = (
+    Route(
+        name="putTeam",
+        method="PUT",
+        path=TEAM,
+        says="Declare a team in full. Administrators create teams and set their limits; the rest is the team's own.",
+        role=Role.OWNER,
+        handle=teams.put,
+        takes=models.TeamBody,
+        gives={200: answers.Team, 201: answers.Team},
+        conditional=True,
+        conflicts=True,
+    ),
+    Route(
+        name="patchTeam",
+        method="PATCH",
+        path=TEAM,
+        says="Change what the body names (RFC 7386), and nothing else.",
+        role=Role.OWNER,
+        handle=teams.patch,
+        takes=models.TeamPatch,
+        gives={200: answers.Team},
+        conditional=True,
+        conflicts=True,
+    ),
+    Route(
+        name="getTeam",
+        method="GET",
+        path=TEAM,
+        says="Read a team.",
+        role=Role.READER,
+        handle=teams.get,
+        gives={200: answers.Team, 304: None},
+        conditional=True,
+    ),
+    Route(
+        name="listTeamRevisions",
+        method="GET",
+        path=TEAM + "/revisions",
+        says="Who changed the team, when, from what to what; the newest first.",
+        role=Role.READER,
+        handle=teams.history,
+        gives={200: answers.RevisionList},
+        query=PAGED,
+    ),
+    Route(
+        name="getLimits",
+        method="GET",
+        path=TEAM + "/limits",
+        says="A team's limits, and what is used of them.",
+        role=Role.READER,
+        handle=limits.get,
+        gives={200: answers.Limits},
+    ),
+)
