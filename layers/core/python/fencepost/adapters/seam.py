@@ -94,8 +94,9 @@ class _Seam:
 
 
 def _through(arounds: tuple[Around, ...], call: PortCall, innermost: Callable[[], T]) -> T:
-    if not arounds:
-        return innermost()
+    """There is at least one: a port without arounds stands behind no seam."""
+    if len(arounds) == 1:
+        return arounds[0](call, innermost)
     return arounds[0](call, lambda: _through(arounds[1:], call, innermost))
 
 
