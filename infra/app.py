@@ -30,11 +30,18 @@ def stage_of(context: Mapping[str, str | None]) -> Stage:
     name = context.get("stage") or "dev"
     if name not in STAGES:
         raise StageError(f"stage {name}: there are {', '.join(STAGES)}")
-    given = {key: value for key in OVERRIDES if (value := context.get(key)) is not None}
-    return replace(STAGES[name](), **given).check()
+    stage = STAGES[name]()
+    stage = replace(
+        stage,
+        account=context.get("account") or stage.account,
+        region=context.get("region") or stage.region,
+        restored=context.get("restored") or stage.restored,
+        no_fire_before=context.get("no_fire_before") or stage.no_fire_before,
+    )
+    return stage.check()
 
 
-OVERRIDES = ("account", "region", "restored", "no_fire_before")
+CONTEXT = ("stage", "account", "region", "restored", "no_fire_before")
 
 
 def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack, StoreStack, ServiceStack]:
@@ -56,7 +63,7 @@ def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack,
 def main() -> None:
     """Packages the code and writes the templates."""
     app = cdk.App(analytics_reporting=False)
-    wanted = {name: app.node.try_get_context(name) for name in ("stage", *OVERRIDES)}
+    wanted = {name: app.node.try_get_context(name) for name in CONTEXT}
     wanted["account"] = wanted["account"] or os.environ.get("CDK_DEFAULT_ACCOUNT")
     wanted["region"] = wanted["region"] or os.environ.get("CDK_DEFAULT_REGION")
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -32,7 +32,7 @@ class StoreRefs:
         stack = self._stack
         return f"https://sqs.{stack.region}.{stack.url_suffix}/{stack.account}/{self.names.queue(queue)}"
 
-    def environment(self, tables: Sequence[str], queues: Sequence[str]) -> Mapping[str, str]:
+    def environment(self, tables: Sequence[str], queues: Sequence[str]) -> dict[str, str]:
         """What a function is told of the store: the tables and queues that it has business with."""
         named = {f"FENCEPOST_TABLE_{_upper(name)}": self.names.table(name) for name in tables}
         return named | {f"FENCEPOST_QUEUE_{_upper(name)}": self.queue_url(name) for name in queues}

@@ -45,7 +45,7 @@ def link_locked(site: Path) -> frozenset[str]:
         for top in {path.parts[0] for path in files} - {"..", "__pycache__"}:
             link = site / top
             if not link.exists():
-                link.symlink_to(distribution(name).locate_file(top))
+                link.symlink_to(Path(str(distribution(name).locate_file(top))))
     _trim_botocore(site)
     return frozenset(found)
 

@@ -135,7 +135,8 @@ def resolved(value: object) -> str:
             return str(text)
         case {"Fn::ImportValue": name}:
             return f"{{import {name}}}"
-    raise ValueError(f"cannot read {value!r}")
+        case _:
+            raise ValueError(f"cannot read {value!r}")
 
 
 def statements(role: Resource) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
