@@ -1,1 +1,114 @@
-"""The client library for teams: the API's calls as typed methods."""
+"""The client library: jobs, executions and teams over the HTTP API, and what a receiver of firings needs.
+
+from fencepost.client import Fencepost, cron, webhook
+
+fencepost = Fencepost(endpoint="https://...", team="payments")
+fencepost.job("nightly").put(schedule=cron("30 2 * * *", "Europe/Berlin"), target=webhook("https://..."))
+"""
+
+from __future__ import annotations
+
+from fencepost.client.calls import Retrying
+from fencepost.client.credentials import Keys
+from fencepost.client.errors import (
+    ApiError,
+    ChangedError,
+    ConfigurationError,
+    ConflictError,
+    FaultsError,
+    FencepostError,
+    FieldFault,
+    LeaseLostError,
+    NotAllowedError,
+    NotFoundError,
+    RefusedCallError,
+    ServiceError,
+    StaleFenceError,
+    ThrottledError,
+    UnexpectedAnswerError,
+    UnreachableError,
+    UnsignedCallError,
+)
+from fencepost.client.execution import ExecutionHandle
+from fencepost.client.fencepost import Fencepost
+from fencepost.client.job import JobHandle
+from fencepost.client.receiver import Fences, MemoryFences, ReceivedCall, Receiver, Work, working
+from fencepost.client.results import (
+    Attempt,
+    Coalesced,
+    Execution,
+    Health,
+    Job,
+    JobChange,
+    NotRedriven,
+    Occurrence,
+    Preview,
+    Redriven,
+    Revision,
+    Team,
+)
+from fencepost.client.shapes import (
+    after,
+    at,
+    cron,
+    eventbridge,
+    every,
+    function,
+    sns,
+    sqs,
+    step_functions,
+    webhook,
+)
+
+__all__ = [
+    "ApiError",
+    "Attempt",
+    "ChangedError",
+    "Coalesced",
+    "ConfigurationError",
+    "ConflictError",
+    "Execution",
+    "ExecutionHandle",
+    "FaultsError",
+    "Fencepost",
+    "FencepostError",
+    "Fences",
+    "FieldFault",
+    "Health",
+    "Job",
+    "JobChange",
+    "JobHandle",
+    "Keys",
+    "LeaseLostError",
+    "MemoryFences",
+    "NotAllowedError",
+    "NotFoundError",
+    "NotRedriven",
+    "Occurrence",
+    "Preview",
+    "ReceivedCall",
+    "Receiver",
+    "Redriven",
+    "RefusedCallError",
+    "Retrying",
+    "Revision",
+    "ServiceError",
+    "StaleFenceError",
+    "Team",
+    "ThrottledError",
+    "UnexpectedAnswerError",
+    "UnreachableError",
+    "UnsignedCallError",
+    "Work",
+    "after",
+    "at",
+    "cron",
+    "eventbridge",
+    "every",
+    "function",
+    "sns",
+    "sqs",
+    "step_functions",
+    "webhook",
+    "working",
+]

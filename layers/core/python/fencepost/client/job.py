@@ -1,0 +1,141 @@
+"""One job, by its name (or `~uid`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Unpack
+
+from fencepost.client.calls import Call, Caller, path
+from fencepost.client.decoding import decode
+from fencepost.client.paging import walk
+from fencepost.client.results import Execution, Job, JobChange, Revision
+from fencepost.client.shapes import JobFields
+from fencepost.domain.instants import to_wire
+
+
+@dataclass(frozen=True, slots=True)
+class JobHandle:
+    """What can be done with a job. Nothing is sent before a method is called.
+
+    `if_revision` makes a write happen only while the job is at that revision (ChangedError otherwise). `key` is an
+    Idempotency-Key of one's own: the same write with the same key happens once, however often it is made.
+    """
+
+    caller: Caller
+    team: str
+    name: str
+
+    def put(
+        self, *, if_revision: int | None = None, key: str | None = None, **declaration: Unpack[JobFields]
+    ) -> Job:
+        """Declares the job in full: what is left out has its default. Saying the same again changes nothing."""
+        return self._job(self._write("PUT", (), dict(declaration), if_revision, key))
+
+    def patch(
+        self, *, if_revision: int | None = None, key: str | None = None, **changes: Unpack[JobFields]
+    ) -> Job:
+        """Changes what is named, and nothing else."""
+        return self._job(self._write("PATCH", (), dict(changes), if_revision, key))
+
+    def get(self) -> Job:
+        """The job with its next occurrences. Raises NotFoundError."""
+        return self._job(self.caller.call(Call(method="GET", path=self._path())).body)
+
+    def delete(self, *, if_revision: int | None = None, key: str | None = None) -> Job:
+        """Frees the name; what runs may end, all else is cancelled."""
+        return self._job(self._write("DELETE", (), None, if_revision, key))
+
+    def pause(
+        self,
+        note: str | None = None,
+        *,
+        until: datetime | None = None,
+        cancel_started: bool = False,
+        key: str | None = None,
+    ) -> Job:
+        """Nothing of the schedule starts any more, until `until` or until somebody resumes it."""
+        body = _pausing(note, until, cancel_started=cancel_started)
+        return self._job(self._write("POST", ("pause",), body, None, key))
+
+    def resume(self, note: str | None = None, *, key: str | None = None) -> Job:
+        """Fires again from the next occurrence on."""
+        return self._job(self._write("POST", ("resume",), {"note": note}, None, key))
+
+    def run(self, note: str | None = None, *, key: str | None = None) -> Execution:
+        """Once now, outside of the schedule. The same `key` names the same run."""
+        return decode(Execution, self._write("POST", ("run",), {"note": note}, None, key))
+
+    def would_put(self, **declaration: Unpack[JobFields]) -> JobChange:
+        """What `put` would change."""
+        return self._would("PUT", (), dict(declaration))
+
+    def would_patch(self, **changes: Unpack[JobFields]) -> JobChange:
+        """What `patch` would change."""
+        return self._would("PATCH", (), dict(changes))
+
+    def would_delete(self) -> JobChange:
+        """What `delete` would change."""
+        return self._would("DELETE", (), None)
+
+    def would_pause(self, *, until: datetime | None = None, cancel_started: bool = False) -> JobChange:
+        """What `pause` would change."""
+        return self._would("POST", ("pause",), _pausing(None, until, cancel_started=cancel_started))
+
+    def would_resume(self) -> JobChange:
+        """What `resume` would change."""
+        return self._would("POST", ("resume",), {})
+
+    def executions(
+        self,
+        *,
+        state: str | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
+        page_size: int = 100,
+    ) -> Iterator[Execution]:
+        """What became of its occurrences, the newest instant first; pages are fetched as they are needed."""
+        query = {
+            "state": state,
+            "since": None if since is None else to_wire(since),
+            "before": None if before is None else to_wire(before),
+            "limit": page_size,
+        }
+        return walk(self.caller, self._path("executions"), query, Execution)
+
+    def history(self, *, page_size: int = 100) -> Iterator[Revision]:
+        """Every change of the job, the newest first."""
+        return walk(self.caller, self._path("revisions"), {"limit": page_size}, Revision)
+
+    def why(self, instant: datetime) -> Execution | None:
+        """The one record that explains this nominal instant: its own, or the range that holds it. None: there is none,
+        since the instant is not one of its occurrences, or not yet claimed.
+        """
+        query = {"at": to_wire(instant)}
+        return next(walk(self.caller, self._path("executions"), query, Execution), None)
+
+    def _path(self, *more: str) -> str:
+        return path("teams", self.team, "jobs", self.name, *more)
+
+    def _job(self, body: object) -> Job:
+        return decode(Job, body)
+
+    def _write(
+        self, method: str, more: tuple[str, ...], body: object, if_revision: int | None, key: str | None
+    ) -> Any:  # noqa: ANN401 - the answer's JSON
+        headers = {} if if_revision is None else {"If-Match": f'"{if_revision}"'}
+        call = Call(method=method, path=self._path(*more), body=body, headers=headers, key=key, keyed=True)
+        return self.caller.call(call).body
+
+    def _would(self, method: str, more: tuple[str, ...], body: object) -> JobChange:
+        call = Call(method=method, path=self._path(*more), body=body, query={"dry_run": True})
+        return decode(JobChange, self.caller.call(call).body)
+
+
+def _pausing(note: str | None, until: datetime | None, *, cancel_started: bool) -> dict[str, Any]:
+    return {
+        "note": note,
+        "until": None if until is None else to_wire(until),
+        "cancel_started": cancel_started,
+    }
