@@ -71,16 +71,20 @@ def local(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 @app.command("kill-worker")
-def kill_worker(data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
-    """Kill one worker process as a crash would, and watch its firings find another owner.
+def kill_worker(
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    wait: Annotated[float, typer.Option(help="Seconds to wait for one that is calling a target.")] = 60.0,
+) -> None:
+    """Kill a worker process as a crash would, in the middle of a call, and watch its firing find another owner.
 
     Example: fencepost local kill-worker
     """
     from fencepost.local.files import DataDir  # noqa: PLC0415 - the other commands do without
-    from fencepost.local.workers import kill_one  # noqa: PLC0415 - the same
+    from fencepost.local.workers import kill_calling  # noqa: PLC0415 - the same
 
-    pid = kill_one(DataDir.open(data_dir))
-    if pid is None:
+    killed = kill_calling(DataDir.open(data_dir), wait)
+    if killed is None:
         typer.echo("no worker runs here: start with --workers 2", err=True)
         raise typer.Exit(1)
-    typer.echo(f"killed {pid}")
+    pid, calls = killed
+    typer.echo(f"killed {pid}" + (f" while it called the target of {calls}" if calls else ", which was idle"))

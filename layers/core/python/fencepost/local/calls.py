@@ -1,9 +1,11 @@
-"""The line that every call of a target leaves behind, whichever process made it."""
+"""What every call of a target leaves behind: a line when it is over, and its name on its worker while it lasts."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from fencepost.adapters.seam import PortCall
@@ -24,9 +26,31 @@ class CallLog:
     def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
         """Lets the call happen and writes down what came of it."""
         result = proceed()
-        if call.method == "call":
-            self._record(line(cast("Delivery", call.args[0]), cast("Outcome", result), self._now()))
+        self._record(line(cast("Delivery", call.args[0]), cast("Outcome", result), self._now()))
         return result
+
+
+class InFlight:
+    """A seam's `Around` for the port of targets: the file names the executions whose targets are being called."""
+
+    def __init__(self, mark: Path) -> None:
+        self._mark = mark
+        self._calls: list[str] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
+        """Names the execution before the call, and no longer after it."""
+        execution = cast("Delivery", call.args[0]).facts.execution_id
+        self._write(lambda: self._calls.append(execution))
+        try:
+            return proceed()
+        finally:
+            self._write(lambda: self._calls.remove(execution))
+
+    def _write(self, change: Callable[[], None]) -> None:
+        with self._lock:
+            change()
+            self._mark.write_text("\n".join(self._calls))
 
 
 def line(delivery: Delivery, outcome: Outcome, ended: datetime) -> dict[str, Any]:

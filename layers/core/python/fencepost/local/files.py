@@ -64,8 +64,12 @@ class DataDir:
 
     @property
     def workers(self) -> Path:
-        """One file per worker process, named by its pid."""
+        """One file per worker process, named by its pid; it lists the executions whose targets it calls."""
         return self.path / "workers"
+
+    def worker(self, pid: int) -> Path:
+        """The file of one process."""
+        return self.workers / str(pid)
 
     def lock(self, part: str) -> TextIO:
         """Takes the one place of `part` in this directory; it is free again when the process ends, however it ends.

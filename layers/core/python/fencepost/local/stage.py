@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol
 
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.memory.store import MemoryStore
 from fencepost.adapters.queue_settings import QUEUE_SETTINGS, QueueSettings
-from fencepost.adapters.seam import seamed
+from fencepost.adapters.seam import Around, seamed
 from fencepost.adapters.secrets import FileWrapper, Secrets
 from fencepost.adapters.sqlite.database import Database
 from fencepost.adapters.sqlite.queues import SqliteQueues
@@ -22,7 +23,7 @@ from fencepost.application.store import Store
 from fencepost.domain.egress import EgressPolicy
 from fencepost.domain.limits import Limits
 from fencepost.local.aws import LocalClients
-from fencepost.local.calls import CallLog
+from fencepost.local.calls import CallLog, InFlight
 from fencepost.local.files import DataDir, Journal
 from fencepost.local.gateway.credentials import role_arn
 from fencepost.local.gateway.policy import ACCOUNT
@@ -91,7 +92,8 @@ def queue_settings() -> Mapping[QueueName, QueueSettings]:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalStage:
-    """`Stage` for one machine. `consumer` is what pollers receive from."""
+    """`Stage` for one machine. `consumer` is what pollers receive from; `mark`, if set, a file that names the
+    executions whose targets are being called."""
 
     settings: Settings
     observed: Observability
@@ -99,9 +101,10 @@ class LocalStage:
     entropy: Entropy
     data: DataDir
     kind: StoreKind
+    mark: Path | None = None
 
     @classmethod
-    def open(cls, options: LocalOptions, data: DataDir) -> LocalStage:
+    def open(cls, options: LocalOptions, data: DataDir, mark: Path | None = None) -> LocalStage:
         """Over the data directory; what the functions say goes to its log."""
         return cls(
             settings=settings(options),
@@ -110,6 +113,7 @@ class LocalStage:
             entropy=SystemEntropy(),
             data=data,
             kind=options.store,
+            mark=mark,
         )
 
     @cached_property
@@ -142,8 +146,10 @@ class LocalStage:
     @cached_property
     def targets(self) -> Targets:
         """Webhooks for real, AWS written down; every call leaves a line."""
-        log = CallLog(self._calls.write, self.clock.now)
-        return seamed(self.outward.targets, "targets", log, self.observed.telemetry.around)
+        arounds: list[Around] = [CallLog(self._calls.write, self.clock.now)]
+        if self.mark is not None:
+            arounds.append(InFlight(self.mark))
+        return seamed(self.outward.targets, "targets", *arounds, self.observed.telemetry.around)
 
     @cached_property
     def notifier(self) -> Notifier:

@@ -23,7 +23,8 @@ def main(arguments: list[str]) -> int:
     told = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches us too; the parent says when to stop
     signal.signal(signal.SIGTERM, lambda *_: told.set())
-    stage = LocalStage.open(options, DataDir.open(options.data_dir))
+    data = DataDir.open(options.data_dir)
+    stage = LocalStage.open(options, data, data.worker(os.getpid()))
     engine = deliverer(stage)
     parent = os.getppid()
     engine.start()

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.local.files import DataDir
+from fencepost.runtime.clock import monotonic_seconds, sleep_ms
 
 LOOK_EVERY = 0.2
 DRAIN_SECONDS = 60.0
+_GLANCE_MS = 2
 Tell = Callable[[str], None]
 
 
@@ -80,18 +82,39 @@ class Workers:
 
     def _begin(self, number: int) -> Worker:
         process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603 - our own interpreter and module
-        mark = self._data.workers / str(process.pid)
+        mark = self._data.worker(process.pid)
         mark.touch()
         return Worker(number, process, mark)
 
 
-def kill_one(data: DataDir) -> int | None:
-    """Kills the oldest worker as a crash would; its pid, or None where there is none."""
-    marks = sorted(data.workers.iterdir(), key=lambda mark: mark.stat().st_mtime)
-    for mark in marks:
-        try:
-            os.kill(int(mark.name), signal.SIGKILL)
-        except (ProcessLookupError, ValueError):
-            continue
-        return int(mark.name)
-    return None
+def kill_calling(data: DataDir, patience: float) -> tuple[int, str] | None:
+    """Kills a worker as a crash would, in the middle of a call where one begins within `patience` seconds.
+
+    Its pid and the executions whose targets it was calling; None where no worker runs.
+    """
+    deadline = monotonic_seconds() + patience
+    while True:
+        marks = {mark: _calls(mark) for mark in data.workers.iterdir() if mark.name.isdigit()}
+        calling = [mark for mark, calls in marks.items() if calls]
+        over = not marks or monotonic_seconds() >= deadline
+        for mark in calling or (marks if over else ()):
+            if _killed(int(mark.name)):
+                return int(mark.name), marks[mark]
+        if over:
+            return None
+        sleep_ms(_GLANCE_MS)
+
+
+def _calls(mark: Path) -> str:
+    try:
+        return ", ".join(mark.read_text().split())
+    except FileNotFoundError:
+        return ""
+
+
+def _killed(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
