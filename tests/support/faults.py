@@ -38,6 +38,7 @@ class FaultAt:
     at: int | None = None
     fault: Fault = Fault.KILLED_BEFORE
     calls: list[str] = field(default_factory=list)
+    killed: bool = False
 
     def __call__(self, call: PortCall, proceed: Callable[[], T], /) -> T:
         """See `Around`."""
@@ -50,6 +51,7 @@ class FaultAt:
 
     def _error(self, port: str) -> BaseException:
         if self.fault in KILLS or port not in {"store", "queues"}:
+            self.killed = True
             return Killed()
         if port == "queues":
             return QueueUnavailableError("no answer")

@@ -237,6 +237,11 @@ class World:
         assert item is not None
         return decode_execution(item)
 
+    def records(self) -> list[Execution]:
+        """Every record there is."""
+        found = [item for item in self.memory.everything(Table.EXECUTIONS) if "state" in item]
+        return [decode_execution(item) for item in found]
+
     def poll(self, queues: Sequence[QueueName] = TIERS, limit: int = 10) -> int:
         """One receive of each queue, each message handled as a handler does; how many there were."""
         found = [message for queue in queues for message in self.mail.receive(queue, limit, timedelta(0))]
@@ -312,8 +317,7 @@ class World:
 
     def at_rest(self) -> bool:
         """No message, no timer, and no record that is not final."""
-        records = [item for item in self.memory.everything(Table.EXECUTIONS) if "state" in item]
-        unfinished = any(not decode_execution(item).final for item in records)
+        unfinished = any(not record.final for record in self.records())
         return not unfinished and not self.timers() and self.mail.next_visible() is None
 
     def dead_letters(self, team: str = "payments") -> list[DeadLetter]:

@@ -264,6 +264,26 @@ def test_B4_cancelling_one_execution(where, cancels, cancels_begun):
         assert world.slots() == []
 
 
+@pytest.mark.parametrize("how", ["deleted", "cancelled"])
+def test_E2_a_slot_that_was_reserved_for_what_is_cancelled_is_free_at_once(how):
+    world = World()
+    job = world.job()
+    record = waiting(world, job)
+    world.targets.script = [Accepted()]
+    holder = next(r for r in world.records() if r.state is S.RUNNING)
+    now = world.clock.now()
+    world.parts.workers.complete("payments", holder.id, holder.fence, "", now)
+    (slot,) = world.slots()
+    assert (slot["x"], slot["f"]) == (str(record.id), 0)
+    delete(world, job)
+    if how == "deleted":
+        world.poll()
+    else:
+        world.parts.cancel.execution(record.id, Reason.DELETED, now)
+    assert world.record(record).state is S.CANCELLED
+    assert world.slots() == []
+
+
 def test_cancelling_what_is_not_there():
     world = World()
     nobody = ExecutionId.occurrence("a" * 20, from_wire("2026-03-01T09:00:00Z"))

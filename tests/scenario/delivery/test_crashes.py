@@ -151,5 +151,6 @@ def test_A1_a_failing_call_loses_and_doubles_nothing(name, fault):
         world, queued = play(STORIES[name], failing)
         try:
             check(world, queued, STORIES[name].ends)
+            assert failing.killed or world.record(queued).losses == 0
         except AssertionError as error:
             raise AssertionError(f"{fault}: call {at}, {failing.calls[at]}: {error}") from error

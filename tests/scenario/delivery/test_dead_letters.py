@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -62,6 +63,15 @@ def test_a_death_is_told_once_with_one_id_however_often_its_message_comes():
     (notice,) = world.notifier.told
     assert (notice.kind, notice.execution_id, notice.reason) == ("dead", str(record.id), "refused")
     assert world.dead_letters()[0].notified_at == world.clock.now()
+
+
+def test_the_message_itself_proves_that_the_queue_took_it():
+    world, record = dead()
+    world.store_record(replace(record, told=False))  # its sender died before it could note that
+    depth = world.mail.depth(QueueName.DEAD_STANDARD)
+    bury(world, record)
+    assert world.record(record).told
+    assert world.mail.depth(QueueName.DEAD_STANDARD) == depth
 
 
 def test_a_team_that_cannot_be_reached_is_told_later_under_the_same_id():

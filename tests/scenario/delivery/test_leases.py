@@ -15,6 +15,7 @@ from fencepost.application.store import StoreBusyError
 from fencepost.domain.identity import digest
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.model import RetryPolicy
+from fencepost.domain.outcome import Accepted
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.clock import SettableClock
 from tests.support.faults import Killed
@@ -377,6 +378,34 @@ def test_a_lease_that_loses_to_another_gives_its_slot_back():
     assert len(world.targets.calls) == 1
     assert world.record(queued).state is S.SUCCEEDED
     assert world.slots() == []
+
+
+def test_E3_a_rival_that_took_the_winners_slot_gives_it_back():
+    world = World()
+    queued = world.queue(world.job())
+    world.targets.script = [Accepted()]
+    raced: list[PortCall] = []
+
+    def around(call: PortCall, proceed):
+        lane = call.method == "pages" and call.args[0].pk.startswith("S#")
+        if (
+            lane and not raced
+        ):  # the rival has read the record; now the winner leases it and its target works on
+            raced.append(call)
+            other = World.__new__(World)
+            other.__dict__ |= world.__dict__
+            other.rewire()
+            other.parts.advance.run(queued.id, None)
+            world.clock.advance(seconds=1)
+        return proceed()
+
+    world.rewire(around)
+    world.poll()
+    record = world.record(queued)
+    (slot,) = world.slots()
+    assert record.state is S.RUNNING
+    assert (slot["x"], slot["f"]) == (str(record.id), record.fence)
+    assert len(world.targets.calls) == 1
 
 
 def test_newest_attempts_are_kept_and_older_ones_counted():

@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import pytest
 
+from fencepost.adapters.seam import PortCall
 from fencepost.application.delivery.worker import Accepted, LeaseLost, NotFound, StaleFence
+from fencepost.application.ports import QueueName, QueueUnavailableError
 from fencepost.application.store import StoreError
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import from_wire
@@ -85,6 +87,8 @@ def test_a_run_is_never_longer_than_its_job_allows():
     answer = beat(world, record)
     assert isinstance(answer, Accepted)
     assert answer.record.lease_until == record.run_until
+    _, short = at_work(LongWork(lease=timedelta(seconds=300), max_run=timedelta(seconds=60)))
+    assert short.lease_until == short.run_until
     world.clock.advance(seconds=140)
     assert beat(world, record) == answer
     world.clock.advance(seconds=20)
@@ -174,7 +178,7 @@ def test_a_failure_that_was_reported_is_retried_by_the_policy():
     assert world.slots() == []
     assert world.timers() == []
     assert fail(world, record) == Accepted(waiting)
-    world.run()
+    world.run(until=world.clock.now() + timedelta(seconds=20))
     assert world.record(record).state is S.SUCCEEDED
 
 
@@ -186,6 +190,26 @@ def test_a_failure_that_is_not_to_be_repeated_is_a_dead_letter():
     assert world.timers() == []
     world.run()
     assert [letter.id for letter in world.dead_letters()] == [record.id]
+    assert len(world.notifier.told) == 1
+
+
+def test_A1_a_death_whose_message_the_queue_does_not_take_keeps_its_timer():
+    world, record = at_work()
+
+    def around(call: PortCall, proceed):
+        if call.method == "send":
+            raise QueueUnavailableError("no answer")
+        return proceed()
+
+    world.rewire(around)
+    assert isinstance(fail(world, record, retryable=False), Accepted)
+    assert (world.record(record).state, world.record(record).told) == (S.DEAD, False)
+    (timer,) = world.timers()
+    assert timer.execution == record.id
+    world.rewire()
+    world.mail.delete(world.mail.receive(QueueName.STANDARD, 10, timedelta(0)))
+    world.run(until=world.clock.now() + timedelta(seconds=10))
+    assert world.record(record).told
     assert len(world.notifier.told) == 1
 
 

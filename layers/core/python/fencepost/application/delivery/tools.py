@@ -20,7 +20,6 @@ from fencepost.application.store import (
     Action,
     Cancelled,
     Delete,
-    InvalidWriteError,
     Item,
     OutcomeUnknownError,
     Store,
@@ -42,7 +41,6 @@ class _Written(StrEnum):
 
     WON = "won"
     LOST = "lost"
-    SWEPT = "swept"
     BUSY = "busy"
 
 
@@ -80,8 +78,6 @@ class Tools:
                     return True
                 case _Written.LOST:
                     return False
-                case _Written.SWEPT:
-                    raise InvalidWriteError("a watermark was checked where no timer was planted")
                 case _Written.BUSY:
                     self.pause(turn)
         raise StoreBusyError(f"{before.id}: the store stayed busy")
@@ -89,10 +85,10 @@ class Tools:
     def commit_with_timer(
         self, before: Execution, moved: Moved, timer_at: Callable[[datetime], Timer], *extra: Action
     ) -> Timer | None:
-        """Writes a move together with the timer that will wake it; None: the race is lost.
+        """Writes a move together with the timer that will wake it. None: the race is lost, for the record or with the
+        proof pass for the timer's bucket; whoever reads the record anew plants with a new now (protocol C2).
 
-        Where the proof pass has gone by the timer's bucket, it starts again with a new now (protocol C2). Raises
-        StoreBusyError when that did not help within 60 s.
+        Raises StoreBusyError when the store stayed busy; gives up within 60 s.
         """
         for turn, now in self._turns():
             planted = plant(timer_at(now), now, self.limits)
@@ -101,7 +97,7 @@ class Tools:
                     return planted.timer
                 case _Written.LOST:
                     return None
-                case _Written.SWEPT | _Written.BUSY:
+                case _Written.BUSY:
                     self.pause(turn)
         raise StoreBusyError(f"{before.id}: no timer could be planted")
 
@@ -190,10 +186,7 @@ class Tools:
             return _Written.BUSY
         except OutcomeUnknownError:
             return self._looked_up(before, moved)
-        if isinstance(result, Won):
-            return _Written.WON
-        # The record stands as it was read: then it was not the record that refused, but the timer's watermark.
-        return _Written.SWEPT if extra and _stands(before, result.item) else _Written.LOST
+        return _Written.WON if isinstance(result, Won) else _Written.LOST
 
     def _looked_up(self, before: Execution, moved: Moved) -> _Written:
         """No answer came: the record itself says whether the write took effect."""
