@@ -82,12 +82,12 @@ class Live:
         self.outcomes[entry["outcome"]] += 1
         if entry["attempt"] == 1:
             self.lateness.append(entry["lateness_ms"])
-        late = f"{entry['lateness_ms']} ms" if entry["attempt"] == 1 else "retry"
+        late = f"{'+' if entry['attempt'] > 1 else ''}{entry['lateness_ms']} ms"
         line = Text(
             f"{entry['due'][11:23]} {entry['job']:16}{late:>9}  {entry['attempt']:<8}{entry['fence']:<15}"
         )
         line.append(_outcome(entry), _COLOURS.get(entry["outcome"], "red"))
-        self.console.print(line)
+        self.console.print(line, soft_wrap=True)
 
     def told(self, entry: Mapping[str, Any]) -> None:
         """Something that would have gone to AWS."""
@@ -98,7 +98,7 @@ class Live:
         text = (
             f"{'':13}{what:16} -> {entry['service']} {entry['to'].rpartition(':')[2]}  {body.get('id', '')}"
         )
-        self.console.print(Text(text, "magenta"))
+        self.console.print(Text(text, "magenta"), soft_wrap=True)
 
     def summary(self) -> None:
         """How late the firings were."""
@@ -110,6 +110,7 @@ class Live:
                 f"{percentile(ordered, 99)} ms at the 99th percentile, {ordered[0]} to {ordered[-1]} ms in all; "
                 f"attempts: {parts}",
                 highlight=False,
+                soft_wrap=True,
             )
 
 

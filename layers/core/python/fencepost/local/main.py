@@ -6,17 +6,14 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 from rich.console import Console
 
 from fencepost.local import banner
-from fencepost.local.caller import ApiCaller
-from fencepost.local.demo.jobs import declare_jobs, declare_team
-from fencepost.local.demo.target import DemoTarget
+from fencepost.local.demo.demo import Demo
 from fencepost.local.files import DataDirError
-from fencepost.local.gateway.credentials import Credential
 from fencepost.local.identities import DEMO_TEAM
 from fencepost.local.live import Live, Tail
 from fencepost.local.options import LocalOptions
@@ -38,12 +35,14 @@ def run(options: LocalOptions, console: Console | None = None) -> int:
         live = Live(console, team=DEMO_TEAM if options.demo else None)
         tail = Tail({service.data.calls: live.call, service.data.aws: live.told})
         tail.start()
-        service.start()
-        with _demo(service):
+        with _demo(service) or nullcontext() as demo:
+            service.start()
+            if demo is not None:
+                demo.declare()
             live.heading()
             while not told.wait(0.5):
                 continue
-        service.stop()
+            service.stop()
         tail.stop()
         live.summary()
     console.print("stopped; everything that was under way is finished")
@@ -72,24 +71,13 @@ def _asked_to_stop(console: Console) -> Iterator[threading.Event]:
             signal.signal(each, handler)
 
 
-@contextmanager
-def _demo(service: LocalService) -> Iterator[None]:
-    """With the demo's target and jobs, where they were asked for. The target outlives the last delivery."""
+def _demo(service: LocalService) -> Demo | None:
     if not service.options.demo or service.endpoint is None:
-        yield
-        return
-    endpoint = service.endpoint
-
-    def caller(credential: Credential) -> ApiCaller:
-        return ApiCaller(
-            endpoint=endpoint,
-            credential=credential,
-            region=service.stage.settings.region,
-            clock=service.stage.clock,
-        )
-
-    target = DemoTarget(service.stage.clock, lambda: caller(service.known.demo))
-    target.start()
-    declare_team(caller(service.known.admin), target.url)
-    declare_jobs(caller(service.known.demo), target.url)
-    yield
+        return None
+    return Demo(
+        endpoint=service.endpoint,
+        known=service.known,
+        region=service.stage.settings.region,
+        clock=service.stage.clock,
+        data=service.data,
+    )

@@ -42,6 +42,11 @@ class DemoTarget:
         """Where it listens."""
         return self._server.url
 
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return self._server.port
+
     def start(self) -> None:
         """Answers until `stop`."""
         self._server.start()
