@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from fencepost.application.codec import UndecodableError
 from fencepost.application.ports import Clock, Entropy
@@ -109,7 +110,7 @@ class Claimer:
             job = facts.job(timer.uid)
             verdict = standing(timer, job, facts.ended(timer))
             stamp = Stamp(
-                claim_id=claim_id, now=now, retention=self.retention(timer.team), tzdata=self.tzdata
+                claim_id=claim_id, now=now, retention=partial(self.retention, timer.team), tzdata=self.tzdata
             )
             match verdict:
                 case Stands(rules) if job is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -42,11 +43,11 @@ _CREATING = {ExecutionState.SKIPPED: Move.SKIP_AT_CLAIM, ExecutionState.CANCELLE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
-    """What every record of one pass carries."""
+    """What every record of one pass carries. `retention` is the team's, asked for by what ends at its claim alone."""
 
     claim_id: str
     now: datetime
-    retention: timedelta
+    retention: Callable[[], timedelta]
     tzdata: str
 
 
@@ -86,7 +87,7 @@ def record_of(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: S
     )
     if not record.final:
         return record
-    expires = moves.expiry(record.due, stamp.now, stamp.retention)
+    expires = moves.expiry(record.due, stamp.now, stamp.retention())
     return replace(record, ended_at=stamp.now, expires_at=expires)
 
 

@@ -102,7 +102,7 @@ class Resolver:
         mine = there.generation == timer.generation and there.origin is Origin.SCHEDULE
         if not mine or there.state is not ExecutionState.QUEUED or there.attempt:
             return True
-        moved = moves.cancelled(there, reason, now=stamp.now, retention=stamp.retention)
+        moved = moves.cancelled(there, reason, now=stamp.now, retention=stamp.retention())
         return not isinstance(self.store.write(moved.write), Lost)
 
 
