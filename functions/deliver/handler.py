@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fencepost.application.messages import read_wake
@@ -24,7 +25,7 @@ def build(stage: Stage) -> Handler:
         return delivering.verdict_of(disposition)
 
     def handle(event: Event, context: object) -> dict[str, Any]:
-        return batches.run(event, one, lambda message: one(message, alone=True))
+        return batches.run(event, one, partial(one, alone=True), before=partial(delivering.expect, advance))
 
     return handle
 

@@ -41,6 +41,7 @@ class Last:
 
 Verdict: TypeAlias = Done | Again | Last
 Work = Callable[[Received], Verdict]
+Prepare = Callable[[Sequence[Received]], None]
 
 
 class Batches:
@@ -51,9 +52,15 @@ class Batches:
         self._aside = SetAside(stage.store)
         self._pool = ThreadPoolExecutor(parallel) if parallel > 1 else None
 
-    def run(self, event: Event, work: Work, alone: Work | None = None) -> dict[str, Any]:
-        """Every message through `work`, then those that it put last through `alone`, one by one."""
+    def run(
+        self, event: Event, work: Work, alone: Work | None = None, *, before: Prepare | None = None
+    ) -> dict[str, Any]:
+        """`before` sees the whole batch; then every message goes through `work`, and those that it put last through
+        `alone`, one by one.
+        """
         messages = received(event, self._stage.settings.queues)
+        if before is not None:
+            before(messages)
         verdicts = list(zip(messages, self._side_by_side(messages, work), strict=True))
         back = [message for message, verdict in verdicts if isinstance(verdict, Again)]
         for message, verdict in verdicts:

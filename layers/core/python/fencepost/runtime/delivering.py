@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from fencepost.application.admission import Admission, Context, PumpReport, admission
+from fencepost.application.codec import UndecodableError
+from fencepost.application.delivery.advance import Advance
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.delivery.results import Acknowledge, Alone, Disposition, Facts, PutBack
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.wiring import Delivery, delivery
+from fencepost.application.messages import read_wake
+from fencepost.application.ports import Received
+from fencepost.domain.identity import ExecutionId
 from fencepost.domain.model import Origin, Tier
 from fencepost.domain.outcome import OutcomeKind
 from fencepost.domain.states import ExecutionState
@@ -33,7 +41,7 @@ def tools(stage: Stage) -> Tools:
         queues=stage.queues,
         clock=stage.clock,
         entropy=stage.entropy,
-        reads=Reads(stage.store),
+        reads=Reads(stage.store, threading.Lock()),
         limits=stage.settings.limits,
     )
 
@@ -48,6 +56,15 @@ def doors(stage: Stage) -> Admission:
         limits=stage.settings.limits,
     )
     return admission(context)
+
+
+def expect(advance: Advance, batch: Sequence[Received]) -> None:
+    """Reads the records of a batch at once. A message that cannot be understood says so when its turn comes."""
+    identities = list[ExecutionId]()
+    for message in batch:
+        with suppress(UndecodableError):
+            identities.append(read_wake(message.body))
+    advance.expect(identities)
 
 
 def verdict_of(disposition: Disposition) -> Verdict:
