@@ -1,10 +1,13 @@
-"""The command line `fencepost`, a thin layer over the API."""
+"""The command line `fencepost`, over the client library."""
 
 from __future__ import annotations
 
 
 def main() -> None:
     """The entry point of the program."""
-    from fencepost.cli.app import app  # noqa: PLC0415 - the package costs nothing until it is run
+    import sys  # noqa: PLC0415 - the package costs nothing until it is run
 
-    app()
+    from fencepost.cli.app import run  # noqa: PLC0415 - the same
+    from fencepost.cli.session import Surroundings  # noqa: PLC0415 - the same
+
+    sys.exit(run(sys.argv[1:], Surroundings.here()))

@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Annotated
+
 import typer
+from typer.exceptions import Abort, TyperException
 
+from fencepost.cli import dead_letters, executions, jobs, previews, teams
+from fencepost.cli.arguments import hoisted
 from fencepost.cli.local import app as local
+from fencepost.cli.session import Choice, Session, Surroundings
+from fencepost.cli.telling import usage, why
+from fencepost.client import FencepostError
 
-app = typer.Typer(
-    name="fencepost",
-    help="Cron as a service for many teams: on time, one owner per firing, proven afterwards.",
-    no_args_is_help=True,
-    add_completion=True,
-)
+FAILED = 1
+
+app = typer.Typer(name="fencepost", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+app.add_typer(teams.app, name="team")
+app.add_typer(jobs.app, name="job")
+app.command("executions")(executions.browse)
+app.command("execution")(executions.one)
+app.add_typer(dead_letters.app, name="dead-letters")
+app.command("redrive")(executions.redrive)
+app.command("preview")(previews.preview)
 app.add_typer(local, name="local")
 
 
 @app.callback()
-def fencepost() -> None:
-    """Cron as a service for many teams: on time, one owner per firing, proven afterwards."""
+def fencepost(
+    context: typer.Context,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(help="The stage's URL, or FENCEPOST_ENDPOINT; http://127.0.0.1:8080 by default."),
+    ] = None,
+    team: Annotated[str | None, typer.Option(help="The team, or FENCEPOST_TEAM.")] = None,
+    profile: Annotated[str | None, typer.Option(help="The AWS profile that signs.")] = None,
+    region: Annotated[str | None, typer.Option(help="Where the endpoint's own name does not tell.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The API's own JSON instead of tables.")] = False,
+) -> None:
+    """Cron as a service for many teams: on time, one owner per firing, proven afterwards.
+
+    The options below may stand anywhere on the line.
+    """
+    choice = Choice(endpoint=endpoint, team=team, profile=profile, region=region, json=json)
+    context.obj = Session(around=context.find_object(Surroundings) or Surroundings.here(), choice=choice)
+
+
+def run(arguments: Sequence[str], around: Surroundings) -> int:
+    """The program's exit status: 0, 1 for what failed or was refused, 2 for a line that cannot be read."""
+    try:
+        status = app(args=hoisted(arguments), obj=around, prog_name="fencepost", standalone_mode=False)
+    except FencepostError as error:
+        around.err.print(f"fencepost: {why(error)}", markup=False)
+        return FAILED
+    except TyperException as error:
+        around.err.print(usage(error), markup=False, end="\n" if usage(error) else "")
+        return error.exit_code
+    except Abort:
+        return FAILED
+    return status if isinstance(status, int) else 0

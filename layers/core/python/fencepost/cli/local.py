@@ -22,7 +22,7 @@ DataDirOption = Annotated[Path, typer.Option(help="Where store, queues, credenti
 
 
 @app.callback()
-def local(  # noqa: PLR0913, PLR0917 - one parameter per option
+def local(
     context: typer.Context,
     store: Annotated[
         StoreKind, typer.Option(help="memory forgets everything at the end.")

@@ -51,7 +51,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - types an
         return decode(hint, value)  # type: ignore[arg-type]  # a class, not an instance: it comes from a hint
     if hint is datetime:
         return _instant(value, where)
-    if isinstance(hint, type) and not isinstance(value, hint):
+    if hint is not Any and isinstance(hint, type) and not isinstance(value, hint):
         raise UnexpectedAnswerError(f"{where}: {value!r:.60} is no {hint.__name__}")
     return value
 

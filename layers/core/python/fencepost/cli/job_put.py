@@ -1,0 +1,96 @@
+"""`fencepost job put`: a whole job from a file, from options, or from both."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+
+from fencepost.cli import drawing
+from fencepost.cli.reading import document, given, json_value, pairs
+from fencepost.cli.session import session
+from fencepost.client import JobChange
+
+Cron = Annotated[str | None, typer.Option(help="Five fields: minute hour day month weekday.")]
+Zone = Annotated[str | None, typer.Option("--timezone", "--tz", help="The zone of --cron; UTC by default.")]
+Every = Annotated[str | None, typer.Option(help="An ISO 8601 duration: PT15M.")]
+At = Annotated[str | None, typer.Option("--at", help="One instant: 2026-12-24T18:00:00Z.")]
+Within = Annotated[str | None, typer.Option("--in", help="Once, after an ISO 8601 duration: PT15M.")]
+
+
+def put(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The job's name.")],
+    file: Annotated[
+        str | None, typer.Option("--file", "-f", help="YAML or JSON of a job; - reads it.")
+    ] = None,
+    cron: Cron = None,
+    timezone: Zone = None,
+    every: Every = None,
+    at: At = None,
+    within: Within = None,
+    url: Annotated[str | None, typer.Option(help="The webhook to call.")] = None,
+    target: Annotated[str | None, typer.Option(help='JSON of any target: {"sqs": {...}}, or @file.')] = None,
+    payload: Annotated[str | None, typer.Option(help="JSON, or @file.")] = None,
+    tier: Annotated[str | None, typer.Option(help="critical, standard or bulk.")] = None,
+    overlap: Annotated[str | None, typer.Option(help="allow, skip or queue.")] = None,
+    misfire: Annotated[str | None, typer.Option(help="run_once_late, skip or catch_up.")] = None,
+    max_attempts: Annotated[int | None, typer.Option(help="How often a firing is tried.")] = None,
+    description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="name:value; repeat it.")] = None,
+    if_revision: Annotated[int | None, typer.Option(help="Only if the job is at this revision.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change.")] = False,
+) -> None:
+    """Declare a job in full: what neither the file nor an option says has its default.
+
+    Example: fencepost job put nightly --cron "30 2 * * *" --tz Europe/Berlin --url https://example.com/hook
+    """
+    run = session(context)
+    fields: dict[str, Any] = {} if file is None else document(file)
+    if not isinstance(fields, dict):
+        raise typer.BadParameter(f"{file}: a job is an object")
+    fields |= given(
+        {
+            "schedule": schedule_of(cron, timezone, every, at, within),
+            "target": {"webhook": {"url": url}} if url else json_value(target, "--target"),
+            "payload": json_value(payload, "--payload"),
+            "tier": tier,
+            "overlap": overlap,
+            "misfire": None if misfire is None else {"policy": misfire},
+            "retry": None if max_attempts is None else {"max_attempts": max_attempts},
+            "description": description,
+            "labels": pairs(label, "--label") if label else None,
+        }
+    )
+    handle = run.mine.job(name)
+    if dry_run:
+        change = handle.would_put(**fields)
+        run.show(change, lambda: effect(change))
+        return
+    found = handle.put(if_revision=if_revision, **fields)
+    run.show(found, lambda: drawing.job(found))
+
+
+def schedule_of(
+    cron: str | None, timezone: str | None, every: str | None, at: str | None, within: str | None
+) -> dict[str, str] | None:
+    """The one schedule that the options tell; None for none. Raises typer.BadParameter for several."""
+    kinds = given({"cron": cron, "every": every, "at": at, "in": within})
+    if len(kinds) > 1:
+        raise typer.BadParameter(
+            f"one schedule, please: {', '.join(f'--{kind}' for kind in kinds)} were given"
+        )
+    if timezone is not None and "cron" not in kinds:
+        raise typer.BadParameter("--timezone belongs to --cron")
+    return kinds | given({"timezone": timezone}) or None
+
+
+def effect(change: JobChange) -> RenderableType:
+    """What a write would do to what is queued and to what comes."""
+    rows: list[tuple[str, RenderableType]] = [
+        ("cancels", f"{len(change.cancels)} queued firings"),
+        ("next now", drawing.occurrences(change.next_before)),
+        ("next then", drawing.occurrences(change.next_after)),
+    ]
+    return drawing.facts(rows)

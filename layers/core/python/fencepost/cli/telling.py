@@ -1,0 +1,29 @@
+"""How refusals are told: one clear line, or one line for each fault."""
+
+from __future__ import annotations
+
+from typer.exceptions import TyperException
+
+from fencepost.client import FaultsError, FencepostError, NotAllowedError, UnreachableError
+
+
+def why(error: FencepostError) -> str:
+    """What went wrong, and what helps where that is known."""
+    match error:
+        case FaultsError(faults=faults) if len(faults) > 1:
+            return f"{len(faults)} faults\n" + "\n".join(f"  {fault}" for fault in faults)
+        case UnreachableError() if "127.0.0.1" in str(error):
+            return f"{error} (is it running? fencepost local)"
+        case NotAllowedError(detail=detail, status=status):
+            return f"{detail} ({status}; fencepost doctor looks at who you are)"
+        case _:
+            return str(error)
+
+
+def usage(error: TyperException) -> str:
+    """What is wrong with the line, and where its help is; nothing where its help was printed already."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return ""
+    context = getattr(error, "ctx", None)
+    where = f" (see {context.command_path} --help)" if context is not None else ""
+    return f"fencepost: {error.format_message()}{where}"
