@@ -26,6 +26,8 @@ class TestBulk:
             put("faulty", tier="gold"),
             {"name": "old"},
             {"name": "none"},
+            {"name": ""},
+            {"name": "n" * 5000},
             put("Bad Name"),
             {**put("kept", tier="bulk"), "revision": 7},
         ]
@@ -34,6 +36,8 @@ class TestBulk:
             ("put", 201),
             ("put", 422),
             ("delete", 200),
+            ("delete", 404),
+            ("delete", 404),
             ("delete", 404),
             ("put", 422),
             ("put", 412),

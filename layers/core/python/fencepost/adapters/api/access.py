@@ -5,10 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 
 from fencepost.adapters.api.identity import allowed
-from fencepost.adapters.api.problems import ProblemError, forbidden
+from fencepost.adapters.api.problems import ProblemError, forbidden, missing
 from fencepost.application.registry.reading import find_team
 from fencepost.application.store import Store
+from fencepost.domain.faults import Fault, Faults
+from fencepost.domain.identity import NAME_PATTERN
 from fencepost.domain.model import Caller
+
+NAME_RULE = "must be 1..63 of a-z 0-9 -, and not begin with -"
 
 
 class Role(StrEnum):
@@ -23,13 +27,21 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-def admit(store: Store, caller: Caller, role: Role, team: str | None) -> None:
-    """Raises ProblemError (403) for a stranger. Whether a team exists is told to nobody who has no business with it."""
-    if caller.admin or role is Role.ANYONE:
+def admit(store: Store, caller: Caller, role: Role, team: str | None, *, creates: bool = False) -> None:
+    """Raises ProblemError: 403 for a stranger, 404 for a team that is not there, unless the route `creates` it.
+
+    Whether a team exists is told to nobody who has no business with it.
+    """
+    if role is Role.ANYONE:
         return
-    if role is not Role.ADMIN and team is not None:
-        found = find_team(store, team)
-        if found is not None and allowed(caller, found.principals):
-            return
-    whose = "the stage" if team is None else f"team {team[:63]}"
-    raise ProblemError(forbidden(f"{caller.principal} has no business with {whose}"))
+    found = None if team is None else find_team(store, team)
+    known = found is not None and role is not Role.ADMIN and allowed(caller, found.principals)
+    if not caller.admin and not known:
+        whose = "the stage" if team is None else f"team {team[:63]}"
+        raise ProblemError(forbidden(f"{caller.principal} has no business with {whose}"))
+    if team is None or found is not None:
+        return
+    if not creates:
+        raise ProblemError(missing("team", team))
+    if not NAME_PATTERN.fullmatch(team):
+        raise Faults([Fault(field="team", value=team, rule=NAME_RULE)])

@@ -53,7 +53,7 @@ class Api:
     def _answer(self, route: Route, path: Mapping[str, str]) -> Answer:
         event = self._router.current_event.raw_event
         caller = self._caller(event)
-        admit(self._services.store, caller, route.role, path.get("team"))
+        admit(self._services.store, caller, route.role, path.get("team"), creates=route.creates_team)
         request = Request(
             services=self._services,
             resource=route.path,
@@ -77,10 +77,10 @@ class Api:
         return caller
 
     def _unrouted(self, _: Exception) -> Response[str]:
-        """405 where other methods are known, 404 elsewhere."""
-        path = self._router.current_event.path
+        """405 where only other methods are known, 404 elsewhere."""
+        path, method = self._router.current_event.path, self._router.current_event.http_method
         methods = sorted({route.method for route in ROUTES if route.pattern.fullmatch(path)})
-        if not methods:
+        if not methods or method in methods:
             return _response(problems.missing("route", path))
         allow = ", ".join(methods)
         detail = f"here one can {allow}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fencepost.adapters.api import render
+from fencepost.adapters.api.access import NAME_RULE
 from fencepost.adapters.api.conditional import precondition, unchanged
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.models import NoteBody, PauseBody
@@ -35,8 +36,7 @@ from fencepost.domain.states import JobState
 def put(request: Request) -> Answer:
     """Declares the job in full."""
     if not NAME_PATTERN.fullmatch(request.job):
-        rule = "must be 1..63 of a-z 0-9 -, and not begin with -"
-        raise Faults([Fault(field="job", value=request.job, rule=rule)])
+        raise Faults([Fault(field="job", value=request.job, rule=NAME_RULE)])
     draft = job_draft(_declaration(request))
     return _declared(request, declare(request.services.registry, _asked(request), lambda _: draft))
 

@@ -42,6 +42,11 @@ class Route:
         return self.method != "GET" and self.name != "preview"
 
     @property
+    def creates_team(self) -> bool:
+        """Whether its team need not be there yet."""
+        return self.variables == ("team",) and self.method == "PUT"
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The path's variables, in order."""
         return tuple(re.findall(r"{(\w+)}", self.path))

@@ -23,8 +23,8 @@ class Bounded(Shape):
     start_at: Instant | None = None
     end_at: Instant | None = None
     max_firings: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    jitter_seconds: int = Field(0, ge=0, le=86_400)
-    exclude: list[str] = Field([], max_length=8)
+    jitter_seconds: Annotated[int, Field(ge=0, le=86_400)] | None = 0
+    exclude: Annotated[list[str], Field(max_length=8)] | None = None
 
 
 class DstShape(Shape):
@@ -69,9 +69,9 @@ class WebhookShape(Shape):
     """An HTTP call."""
 
     url: str = Field(max_length=2048, examples=["https://example.com/hook"])
-    method: Literal["POST", "PUT", "PATCH"] = "POST"
-    headers: dict[str, str] = Field(default_factory=dict)
-    timeout_seconds: int = Field(10, ge=1, le=30)
+    method: Literal["POST", "PUT", "PATCH"] | None = "POST"
+    headers: dict[str, str] | None = None
+    timeout_seconds: Annotated[int, Field(ge=1, le=30)] | None = 10
 
 
 class SqsShape(Shape):
@@ -84,7 +84,7 @@ class LambdaShape(Shape):
     """A synchronous invocation."""
 
     function_arn: str
-    timeout_seconds: int = Field(10, ge=1, le=30)
+    timeout_seconds: Annotated[int, Field(ge=1, le=30)] | None = 10
 
 
 class SnsShape(Shape):
@@ -97,8 +97,8 @@ class EventBridgeShape(Shape):
     """An event on a bus."""
 
     bus_arn: str
-    source: str = "fencepost"
-    detail_type: str = "Fencepost Firing"
+    source: str | None = "fencepost"
+    detail_type: str | None = "Fencepost Firing"
 
 
 class StepFunctionsShape(Shape):

@@ -9,7 +9,7 @@ from fencepost.application.codec import decode_execution
 from fencepost.application.codec_job import decode_detail, decode_ended_generation, decode_job, decode_team
 from fencepost.application.registry.job_changes import Current
 from fencepost.application.store import Query, Store, Table
-from fencepost.domain.identity import ExecutionKind
+from fencepost.domain.identity import NAME_PATTERN, ExecutionKind
 from fencepost.domain.model import Detail, Execution, Job, Team
 from fencepost.domain.schedule import Schedule
 from fencepost.domain.states import JobState
@@ -17,12 +17,16 @@ from fencepost.domain.states import JobState
 
 def find_team(store: Store, name: str) -> Team | None:
     """The team, or None."""
+    if not NAME_PATTERN.fullmatch(name):
+        return None
     item = store.get(keys.team(name))
     return None if item is None else decode_team(item)
 
 
 def find_uid(store: Store, team: str, name: str) -> str | None:
     """Who holds the name now."""
+    if not NAME_PATTERN.fullmatch(name):
+        return None
     claim = store.get(keys.name_claim(team, name))
     return None if claim is None else str(claim["uid"])
 

@@ -112,7 +112,8 @@ def _write(ports: RegistryPorts, request: TeamRequest, current: Team | None, wan
     """None when somebody else wrote meanwhile."""
     now = floor_ms(ports.clock.now())
     if current is None:
-        team = replace(wanted, name=request.team, revision=1, created_at=now)
+        drawn = ports.entropy.token()  # what the team writes into the trust policy of its delivery role
+        team = replace(wanted, name=request.team, revision=1, created_at=now, external_id=drawn)
     else:
         kept = {each.name: getattr(current, each.name) for each in fields(Team) if each.name not in DECLARED}
         team = replace(wanted, **kept)

@@ -1,0 +1,1 @@
+"""Every function fed with the very events that AWS sends."""
