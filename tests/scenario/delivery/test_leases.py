@@ -392,11 +392,11 @@ def test_E3_a_rival_that_took_the_winners_slot_gives_it_back():
             lane and not raced
         ):  # the rival has read the record; now the winner leases it and its target works on
             raced.append(call)
+            world.clock.advance(seconds=1)
             other = World.__new__(World)
             other.__dict__ |= world.__dict__
             other.rewire()
             other.parts.advance.run(queued.id, None)
-            world.clock.advance(seconds=1)
         return proceed()
 
     world.rewire(around)
