@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
 
 import pytest
 
@@ -49,7 +48,7 @@ def test_what_was_on_time_is_measured_so(world):
 
 def test_what_is_late_lowers_the_ratio_and_what_waited_for_its_own_team_does_not(world):
     late, waiting, _ = queue_all(world)
-    world.clock.advance(timedelta(seconds=9))
+    world.clock.advance(seconds=9)
     moved = world.store_record(
         type(waiting)(**{**_fields(waiting), "state": ExecutionState.WAITING, "lane": "x"})
     )
@@ -81,7 +80,7 @@ def test_the_messages_of_a_batch_are_worked_on_at_the_same_time(world):
 
 def test_what_is_early_goes_back_with_the_rest_of_its_time_and_holds_up_nobody(world):
     early, *rest = [world.queue(world.job(name), due=world.clock.now()) for name in JOBS]
-    world.clock.advance(timedelta(seconds=-31))
+    world.clock.advance(seconds=-31)
     stage = WorldStage(world)
     answer = stage.feed(handler.build, "sqs_deliver")
     assert refused(answer) == ["0001", "0002", "0003"]
@@ -92,7 +91,7 @@ def test_what_is_early_goes_back_with_the_rest_of_its_time_and_holds_up_nobody(w
 
 def test_what_is_due_in_a_moment_is_held_and_never_called_early(world):
     records = queue_all(world)
-    world.clock.advance(timedelta(seconds=-1))
+    world.clock.advance(seconds=-1)
     assert refused(WorldStage(world).feed(handler.build, "sqs_deliver")) == []
     assert all(call.at >= record.due for call, record in zip(world.targets.calls, records, strict=True))
 
@@ -150,7 +149,7 @@ def test_a_store_that_is_gone_fails_every_message_and_not_the_function(world):
 
 def test_what_is_put_back_on_purpose_never_reaches_the_dead_letter_queue(world):
     world.queue(world.job("nightly-report"))
-    world.clock.advance(timedelta(seconds=-60))
+    world.clock.advance(seconds=-60)
     before = len(world.mail.waiting("standard"))
     stage = WorldStage(world)
     assert refused(stage.feed(handler.build, "sqs_deliver_redelivered")) == [], "sent anew, then acknowledged"

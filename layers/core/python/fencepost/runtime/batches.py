@@ -60,7 +60,7 @@ class Batches:
         """
         messages = received(event, self._stage.settings.queues)
         if before is not None:
-            before(messages)
+            self._prepare(messages, before)
         verdicts = list(zip(messages, self._side_by_side(messages, work), strict=True))
         back = [message for message, verdict in verdicts if isinstance(verdict, Again)]
         for message, verdict in verdicts:
@@ -68,6 +68,13 @@ class Batches:
                 late = self._one(message, alone or work)
                 back += [] if isinstance(late, Done) else [message]
         return failures(back)
+
+    def _prepare(self, messages: Sequence[Received], before: Prepare) -> None:
+        """What was not prepared is read by each message for itself."""
+        try:
+            before(messages)
+        except Exception:
+            self._stage.observed.logger.exception("batch not prepared", extra={"messages": len(messages)})
 
     def _side_by_side(self, messages: Sequence[Received], work: Work) -> list[Verdict]:
         if self._pool is None or len(messages) == 1:

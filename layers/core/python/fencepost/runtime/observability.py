@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 from typing import TextIO, TypeVar
 
 from aws_lambda_powertools import Logger
@@ -25,6 +26,7 @@ from fencepost.domain.model import Tier
 T = TypeVar("T")
 NAMESPACE = "Fencepost"
 SERVICE = "fencepost"
+_serial = count(1)
 _VALUES_A_LINE = 99  # at a hundred the format's line is full
 
 
@@ -155,8 +157,13 @@ def observability(
 ) -> Observability:
     """Lines to `stream`, standard output by default: on Lambda that is the function's log."""
     stream = sys.stdout if stream is None else stream
+    # Loggers of one name share a stream, and each stage has its own.
     logger = Logger(
-        service=SERVICE, level=level, logger_handler=logging.StreamHandler(stream), use_rfc3339=True, utc=True
+        service=f"{SERVICE}-{next(_serial)}",
+        level=level,
+        logger_handler=logging.StreamHandler(stream),
+        use_rfc3339=True,
+        utc=True,
     )
-    logger.append_keys(stage=stage)
+    logger.append_keys(service=SERVICE, stage=stage)
     return Observability(logger, Telemetry(stage, lambda line: print(line, file=stream, flush=True)))
