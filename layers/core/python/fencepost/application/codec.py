@@ -67,6 +67,7 @@ def encode_timer(timer: Timer) -> dict[str, Any]:
             "tier": timer.tier.value,
             "ordinal": timer.ordinal,
             "tz": timer.tzdata or None,
+            "off": timer.offset or None,
             "chain": ms(timer.catch_up_until),
             "after": ms(timer.not_before),
         }
@@ -94,6 +95,7 @@ def _read_timer(item: Item) -> Timer:
         execution=execution,
         ordinal=item.get("ordinal", 1),
         tzdata=item.get("tz", ""),
+        offset=item.get("off", 0),
         catch_up_until=instant(item.get("chain")),
         not_before=instant(item.get("after")),
     )
@@ -158,6 +160,7 @@ def _encode_plan(record: Execution) -> dict[str, Any]:
         "after": ms(record.not_before),
         "ordinal": record.ordinal,
         "tz": record.tzdata or None,
+        "off": record.offset or None,
         "claim": record.claim_id or None,
         "replants": record.replants or None,
         "told": record.told or None,
@@ -217,6 +220,7 @@ def _plan_facts(item: Item) -> dict[str, Any]:
         "not_before": instant(item.get("after")),
         "ordinal": item.get("ordinal", 1),
         "tzdata": item.get("tz", ""),
+        "offset": item.get("off", 0),
         "claim_id": item.get("claim", ""),
         "replants": item.get("replants", 0),
         "told": item.get("told", False),

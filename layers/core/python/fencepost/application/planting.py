@@ -12,7 +12,7 @@ from fencepost.domain.identity import hashed
 from fencepost.domain.instants import floor_minute, to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Bucket, Execution, Job, Timer, TimerKind
-from fencepost.domain.schedule import effective_instant, tzdata_version
+from fencepost.domain.schedule import Schedule, effective_instant, offset_at, tzdata_version
 
 WATERMARK = "m"
 """The attribute of a watermark's item: epoch milliseconds of the last minute that is proven empty."""
@@ -45,7 +45,13 @@ def fire_timer(job: Job, nominal: datetime, *, ordinal: int, now: datetime, limi
         tier=job.tier,
         ordinal=ordinal,
         tzdata=tzdata_version(),
+        offset=offset_seconds(job.schedule, nominal),
     )
+
+
+def offset_seconds(schedule: Schedule, nominal: datetime) -> int:
+    """What a timer keeps of the zone's rules: enough to know, after an update of them, what wall clock it meant."""
+    return int(offset_at(schedule, nominal).total_seconds())
 
 
 def wake_timer(record: Execution, at: datetime, *, now: datetime, limits: Limits) -> Timer:

@@ -101,7 +101,8 @@ class Job:
     """The standing order, as the hot item holds it (at most 1 KB; the rest is `Detail`, by digest).
 
     `ended_until` is the instant at which the generation before this one ended: of that generation, occurrences due
-    at or before it stand, later ones are superseded. `ended_by` says what ended it.
+    at or before it stand, later ones are superseded. `ended_by` says what ended it. `begins_with`: this generation's
+    first occurrence, where it is not simply the next one after `ended_until` (a time-zone refresh).
     """
 
     team: str
@@ -120,6 +121,7 @@ class Job:
     exhausted: bool = False
     ended_until: datetime | None = None
     ended_by: Reason | None = None
+    begins_with: datetime | None = None
     state_reason: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
     notify_on: frozenset[str] | None = None
@@ -182,7 +184,7 @@ class Timer:
     """A durable wake-up. The same key always means the same content (protocol B1), so deleting by key is safe.
 
     `instant` is the nominal instant of a `fire` timer and the wake-up instant of the others; `due` is the effective
-    instant. `sequence` is the generation of a `fire` timer, the attempt of a `retry`, the fence of a `watch`.
+    instant; `offset` is the zone's offset from UTC at `instant`, in seconds, by the rules of `tzdata`. `sequence` is the generation of a `fire` timer, the attempt of a `retry`, the fence of a `watch`.
     `catch_up_until`: links of a catch-up chain up to this instant carry the first link's decision; `not_before`:
     the instant to which recovery put the release off.
     """
@@ -198,6 +200,7 @@ class Timer:
     execution: ExecutionId | None = None
     ordinal: int = 1
     tzdata: str = ""
+    offset: int = 0
     catch_up_until: datetime | None = None
     not_before: datetime | None = None
 
@@ -246,6 +249,7 @@ class Execution:
     not_before: datetime | None = None
     ordinal: int = 1
     tzdata: str = ""
+    offset: int = 0
     claim_id: str = ""
     claimed_at: datetime
     fence: int = 0

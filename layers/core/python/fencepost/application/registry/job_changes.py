@@ -15,6 +15,7 @@ from fencepost.application import moves
 from fencepost.application.planting import fire_timer
 from fencepost.application.registry.documents import target_digest
 from fencepost.application.registry.drafts import JobSpec
+from fencepost.application.store import Check
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Detail, EndedGeneration, Execution, Job, Origin, Timer
@@ -32,7 +33,8 @@ class Current:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One write of a job. `detail` is the one after it; `ended`, `skipped` and `timer` where there is such a thing."""
+    """One write of a job. `detail` is the one after it; `ended`, `skipped` and `timer` where there is such a thing;
+    `checks` must hold as well."""
 
     what: str
     before: Current | None
@@ -41,6 +43,7 @@ class Change:
     ended: EndedGeneration | None = None
     skipped: Execution | None = None
     timer: Timer | None = None
+    checks: tuple[Check, ...] = ()
 
     @property
     def regenerated(self) -> bool:
@@ -164,6 +167,7 @@ def regenerated(change: Change, ended_by: Reason, at: Moment) -> Change:
         ended_until=at.now,
         ended_by=ended_by,
         exhausted=False,
+        begins_with=None,
     )
     return replace(change, job=job, ended=ended, skipped=slept_through(old, at))
 

@@ -40,6 +40,7 @@ def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
         *_detail(change),
         *_history(change),
         *(() if change.timer is None else plant(change.timer, stamp.now, limits).actions),
+        *change.checks,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from fencepost.application import keys, moves
 from fencepost.application.codec import VERSION, encode_timer
+from fencepost.application.planting import offset_seconds
 from fencepost.application.store import Action, Key, Put, Update, equals
 from fencepost.domain.claiming import Decision, Rules, Successor
 from fencepost.domain.identity import ExecutionId
@@ -53,7 +54,9 @@ class Stamp:
 
 def build(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: Stamp) -> Claim:
     """The claim of `timer` as decided."""
-    successor = None if decision.successor is None else successor_timer(timer, decision.successor, stamp)
+    successor = (
+        None if decision.successor is None else successor_timer(timer, rules, decision.successor, stamp)
+    )
     return Claim(
         timer=timer,
         record=record_of(timer, job, rules, decision, stamp),
@@ -81,6 +84,7 @@ def record_of(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: S
         not_before=decision.not_before,
         ordinal=timer.ordinal,
         tzdata=timer.tzdata or stamp.tzdata,
+        offset=timer.offset if decision.until is None else offset_seconds(rules.schedule, decision.until),
         claim_id=stamp.claim_id,
         claimed_at=stamp.now,
         overlap=rules.overlap,
@@ -91,7 +95,7 @@ def record_of(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: S
     return replace(record, ended_at=stamp.now, expires_at=expires)
 
 
-def successor_timer(timer: Timer, successor: Successor, stamp: Stamp) -> Timer:
+def successor_timer(timer: Timer, rules: Rules, successor: Successor, stamp: Stamp) -> Timer:
     """The next timer of the chain: same shard, never in an earlier bucket than its predecessor's (protocol C1)."""
     minute = max(
         timer.bucket.minute,
@@ -109,6 +113,7 @@ def successor_timer(timer: Timer, successor: Successor, stamp: Stamp) -> Timer:
         tier=timer.tier,
         ordinal=successor.ordinal,
         tzdata=stamp.tzdata,
+        offset=offset_seconds(rules.schedule, successor.instant),
         catch_up_until=successor.catch_up_until,
         not_before=successor.not_before,
     )

@@ -40,6 +40,8 @@ def expected_timer(store: Store, job: Job, now: datetime, limits: Limits) -> Exp
         after = last.until or last.id.nominal or last.due
         ordinal = last.ordinal + (last.state is not ExecutionState.SKIPPED)
     instant = next_occurrence(job.schedule, after)
+    if last is None and job.begins_with is not None:
+        instant = job.begins_with
     most = job.schedule.max_firings
     if instant is None or (most is not None and ordinal > most):
         return Expected(instant=None, ordinal=ordinal, found=True)

@@ -1,0 +1,159 @@
+"""After an update of the time-zone database: timers that the new rules move are planted anew (protocol B10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from fencepost.application import keys
+from fencepost.application.planting import fire_timer
+from fencepost.application.registry.commit import Done, commit
+from fencepost.application.registry.job_changes import Change, Current, Moment, regenerated
+from fencepost.application.registry.listing import Filter, list_jobs
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.registry.reading import find_current
+from fencepost.application.scanning.succession import newest_of_generation
+from fencepost.application.store import Absent, Check
+from fencepost.domain.identity import ExecutionId
+from fencepost.domain.model import Caller, Execution, Job
+from fencepost.domain.schedule import (
+    CronSchedule,
+    next_after_refresh,
+    next_occurrence,
+    tzdata_version,
+)
+from fencepost.domain.states import ExecutionState, JobState, Reason
+
+_QUARTER = timedelta(minutes=15)
+_FARTHEST = 104
+"""Zone rules move an instant by whole quarters of an hour, 26 hours at the very most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A job whose next occurrence the new rules moved; `after` None: nothing follows any more."""
+
+    job: str
+    before: datetime
+    after: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stays:
+    """Nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """The write, and what it will have moved."""
+
+    change: Change
+    moved: Moved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshPage:
+    """The moved jobs of one page; `after` is the last name that was looked at, None at the end."""
+
+    moved: tuple[Moved, ...]
+    looked_at: int
+    after: str | None
+
+
+def refresh_team(ports: RegistryPorts, caller: Caller, team: str, after: str | None = None) -> RefreshPage:
+    """Looks at one page of a team's jobs, and moves those that the loaded rules move."""
+    page = list_jobs(ports.store, team, Filter(), now=ports.clock.now(), after=after)
+    moved = [refresh_job(ports, caller, listed.job) for listed in page.items]
+    found = tuple(each for each in moved if each is not None)
+    return RefreshPage(moved=found, looked_at=len(page.items), after=page.after)
+
+
+def refresh_job(ports: RegistryPorts, caller: Caller, job: Job) -> Moved | None:
+    """Plants the job's timer anew if it was planted by other rules that say otherwise; None where it stays.
+
+    The old generation ends at its last claimed instant. What the new rules put into the past is for the job's
+    misfire policy. Raises StoreBusyError where others kept winning.
+    """
+    if not isinstance(job.schedule, CronSchedule):
+        return None
+    found: list[Moved] = []
+
+    def plan(now: datetime) -> Change | _Stays:
+        current = find_current(ports.store, job.team, job.name)
+        if current is None or current.job.uid != job.uid:
+            return _Stays()
+        found[:] = []
+        planned = _plan(ports, current, now)
+        if isinstance(planned, _Stays):
+            return planned
+        found.append(planned.moved)
+        return planned.change
+
+    outcome = commit(ports, caller, f"time-zone rules {tzdata_version()}", plan)
+    return found[0] if isinstance(outcome, Done) and found else None
+
+
+def _plan(ports: RegistryPorts, current: Current, now: datetime) -> _Planned | _Stays:
+    job = current.job
+    if job.state is not JobState.ACTIVE or job.exhausted:
+        return _Stays()
+    last = newest_of_generation(ports.store, job)
+    if last is not None and last.tzdata == tzdata_version():
+        return _Stays()
+    claimed = job.ended_until or job.created_at
+    if last is not None:
+        claimed = last.until or last.id.nominal or last.due
+    following = _following(job, last, claimed)
+    planted = _planted_instant(ports, job, following or claimed, claimed, now)
+    if planted is None or planted == following:
+        return _Stays()
+    moved = Moved(job=job.name, before=planted, after=following)
+    return _Planned(_replanted(current, last, claimed, moved, Moment(now=now, limits=ports.limits)), moved)
+
+
+def _following(job: Job, last: Execution | None, claimed: datetime) -> datetime | None:
+    if last is None:
+        return job.begins_with or next_occurrence(job.schedule, claimed)
+    return next_after_refresh(job.schedule, claimed, timedelta(seconds=last.offset))
+
+
+def _replanted(
+    current: Current,
+    last: Execution | None,
+    claimed: datetime,
+    moved: Moved,
+    at: Moment,
+) -> Change:
+    """The change, which holds only while nobody has claimed the timer that it replaces."""
+    job = replace(current.job, revision=current.job.revision + 1, updated_at=at.now)
+    change = Change(what="tz_refresh", before=current, job=job, detail=current.detail)
+    change = regenerated(change, Reason.SUPERSEDED, replace(at, now=claimed))
+    unclaimed = Check(key=keys.execution(ExecutionId.occurrence(job.uid, moved.before)), condition=Absent())
+    regenerate = replace(change.job, begins_with=moved.after, exhausted=moved.after is None)
+    change = replace(change, job=regenerate, checks=(unclaimed,))
+    if moved.after is None:
+        return change
+    ordinal = 1 if last is None else last.ordinal + (last.state is not ExecutionState.SKIPPED)
+    timer = fire_timer(regenerate, moved.after, ordinal=ordinal, now=at.now, limits=at.limits)
+    return replace(change, timer=timer)
+
+
+def _planted_instant(
+    ports: RegistryPorts, job: Job, near: datetime, claimed: datetime, now: datetime
+) -> datetime | None:
+    """The instant of the job's live timer, looked for where rules may have moved it from; `near` itself first."""
+    wanted = {
+        keys.timer(fire_timer(job, instant, ordinal=1, now=min(now, instant), limits=ports.limits)): instant
+        for instant in _around(near)
+        if instant > claimed or instant == near
+    }
+    found = ports.store.batch_get(list(wanted))
+    return next((instant for key, instant in wanted.items() if key in found), None)
+
+
+def _around(near: datetime) -> Iterator[datetime]:
+    yield near
+    for step in range(1, _FARTHEST + 1):
+        yield near + step * _QUARTER
+        yield near - step * _QUARTER

@@ -1,0 +1,148 @@
+"""A newer time-zone database: which timers move, to where, and that nothing fires twice or not at all (B10, T08).
+
+The rules now loaded are the new ones; what the old ones planted is written down by hand, as an older version of the
+database would have. British Columbia stopped changing its clocks in 2026: by the old rules 09:00 on 5 November was
+17:00 UTC, by the new ones it is 16:00 UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from fencepost.application import keys
+from fencepost.application.codec import encode_execution, encode_timer
+from fencepost.application.registry.refresh import Moved, RefreshPage, refresh_job, refresh_team
+from fencepost.application.store import Delete, Put
+from fencepost.domain.identity import ExecutionId
+from fencepost.domain.instants import from_wire
+from fencepost.domain.model import Bucket, Execution, Origin, Timer
+from fencepost.domain.schedule import tzdata_version
+from fencepost.domain.states import ExecutionState
+from tests.support.registry import OWNER, Registry
+
+NINE = {"cron": "0 9 * * *", "timezone": "America/Vancouver"}
+OLD_OFFSET = -8 * 3600
+NEW_OFFSET = -7 * 3600
+
+
+def planted_by_old_rules(registry: Registry, name: str, instant: str) -> Timer:
+    """Replaces the job's timer by the one that the old rules gave."""
+    [timer] = [timer for timer in registry.timers() if timer.uid == registry.job(name).uid]
+    at = from_wire(instant)
+    old = replace(
+        timer,
+        instant=at,
+        due=at,
+        bucket=Bucket.at(at, timer.bucket.shard),
+        offset=OLD_OFFSET,
+        tzdata="2025.2",
+    )
+    registry.store.write(Delete(key=keys.timer(timer)))
+    registry.store.write(Put(key=keys.timer(old), item=encode_timer(old)))
+    return old
+
+
+def claimed(registry: Registry, name: str, instant: str, offset: int, tzdata: str) -> None:
+    """The record of a claimed occurrence."""
+    job, at = registry.job(name), from_wire(instant)
+    record = Execution(
+        id=ExecutionId.occurrence(job.uid, at),
+        team=job.team,
+        job=job.name,
+        state=ExecutionState.SUCCEEDED,
+        origin=Origin.SCHEDULE,
+        tier=job.tier,
+        due=at,
+        generation=job.generation,
+        planted_generation=job.generation,
+        claimed_at=at - timedelta(minutes=2),
+        offset=offset,
+        tzdata=tzdata,
+    )
+    registry.store.write(Put(key=keys.execution(record.id), item=encode_execution(record)))
+
+
+def refreshed(registry: Registry) -> RefreshPage:
+    return refresh_team(registry.ports, OWNER, "payments")
+
+
+def instants(registry: Registry, generation: int) -> list[datetime]:
+    return [timer.instant for timer in registry.timers(generation)]
+
+
+def test_T08_B10_a_timer_of_the_old_rules_is_planted_anew_and_its_job_listed() -> None:
+    registry = Registry.at("2026-11-04T20:00:00Z")
+    registry.put("report", NINE)
+    claimed(registry, "report", "2026-11-04T17:00:00Z", OLD_OFFSET, "2025.2")
+    planted_by_old_rules(registry, "report", "2026-11-05T17:00:00Z")
+    before, after = from_wire("2026-11-05T17:00:00Z"), from_wire("2026-11-05T16:00:00Z")
+    assert refreshed(registry).moved == (Moved(job="report", before=before, after=after),)
+    job = registry.job("report")
+    assert (job.generation, job.ended_until) == (2, from_wire("2026-11-04T17:00:00Z"))
+    assert instants(registry, 2) == [after]
+    [timer] = registry.timers(2)
+    assert (timer.tzdata, timer.offset, timer.ordinal) == (tzdata_version(), NEW_OFFSET, 2)
+    assert registry.entries(job.uid)[0].what == "tz_refresh"
+
+
+def test_B10_the_same_wall_clock_is_not_fired_again_an_hour_later() -> None:
+    """By the old rules it fired at 09:00 = 17:00 UTC; had they moved the other way, 09:00 would come once more."""
+    registry = Registry.at("2026-11-05T15:30:00Z")
+    registry.put("report", NINE)
+    claimed(registry, "report", "2026-11-05T15:00:00Z", -6 * 3600, "2025.2")
+    planted_by_old_rules(registry, "report", "2026-11-06T15:00:00Z")
+    [moved] = refreshed(registry).moved
+    assert moved.after == from_wire("2026-11-06T16:00:00Z")
+
+
+def test_B10_what_the_new_rules_put_into_the_past_is_left_to_the_misfire_policy() -> None:
+    registry = Registry.at("2026-11-05T16:30:00Z")
+    registry.put("report", NINE)
+    claimed(registry, "report", "2026-11-04T17:00:00Z", OLD_OFFSET, "2025.2")
+    planted_by_old_rules(registry, "report", "2026-11-05T17:00:00Z")
+    [moved] = refreshed(registry).moved
+    assert moved.after == from_wire("2026-11-05T16:00:00Z")
+    [timer] = registry.timers(2)
+    assert timer.bucket.minute == from_wire("2026-11-05T16:30:00Z")
+    assert [claim.instant for claim in registry.claimed] == [timer.instant]
+
+
+def test_B10_a_claim_of_the_old_timer_wins_and_the_refresh_looks_again() -> None:
+    registry = Registry.at("2026-11-05T16:59:00Z")
+    registry.put("report", NINE)
+    claimed(registry, "report", "2026-11-04T17:00:00Z", OLD_OFFSET, "2025.2")
+    planted_by_old_rules(registry, "report", "2026-11-05T17:00:00Z")
+    job = registry.job("report")
+    claimed(registry, "report", "2026-11-05T17:00:00Z", OLD_OFFSET, "2025.2")
+    assert refresh_job(registry.ports, OWNER, job) is None
+    assert registry.job("report").generation == 1
+
+
+def test_a_job_whose_rules_did_not_change_stays_as_it_is() -> None:
+    registry = Registry.at("2026-11-04T20:00:00Z")
+    registry.put("berlin", {"cron": "0 9 * * *", "timezone": "Europe/Berlin"})
+    registry.put("often", {"every": "PT15M"})
+    registry.put("once", {"at": "2026-12-01T00:00:00Z"})
+    claimed(registry, "berlin", "2026-11-04T08:00:00Z", 3600, "2025.2")
+    page = refreshed(registry)
+    assert (page.moved, page.looked_at, page.after) == ((), 3, None)
+    assert registry.job("berlin").revision == 1
+
+
+def test_refreshing_twice_moves_nothing_the_second_time() -> None:
+    registry = Registry.at("2026-11-04T20:00:00Z")
+    registry.put("report", NINE)
+    claimed(registry, "report", "2026-11-04T17:00:00Z", OLD_OFFSET, "2025.2")
+    planted_by_old_rules(registry, "report", "2026-11-05T17:00:00Z")
+    assert len(refreshed(registry).moved) == 1
+    assert refreshed(registry).moved == ()
+    assert registry.job("report").generation == 2
+
+
+def test_a_job_that_has_not_fired_yet_moves_too() -> None:
+    registry = Registry.at("2026-11-04T20:00:00Z")
+    registry.put("report", NINE)
+    planted_by_old_rules(registry, "report", "2026-11-05T17:00:00Z")
+    [moved] = refreshed(registry).moved
+    assert moved.after == from_wire("2026-11-05T16:00:00Z")
