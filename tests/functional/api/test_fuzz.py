@@ -25,6 +25,6 @@ NOT_HERE = [unsupported_method, positive_data_acceptance]
 
 
 @SCHEMA.parametrize()
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_the_document_says_is_true(case):
     case.call_and_validate(excluded_checks=NOT_HERE)

@@ -72,7 +72,12 @@ def test_a_function_is_composed_once(deployed):
 def test_on_lambda_it_is_composed_before_the_first_event(deployed, monkeypatch):
     monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "fencepost-test-tick")
     built = []
-    on_lambda(lambda stage: built.append(stage) or (lambda _event, _context: None))
+
+    def build(stage):
+        built.append(stage)
+        return lambda _event, _context: None
+
+    on_lambda(build)
     assert len(built) == 1
 
 

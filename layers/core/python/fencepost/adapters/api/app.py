@@ -1,13 +1,16 @@
-"""The API as one callable from event to answer: route, admit, read, do, translate."""
+"""The API as one callable from event to answer: route, admit, read, do, translate.
+
+It routes by itself: Powertools keeps the current event on a class, so that two threads would answer each other's
+callers, and a service on one machine has threads (docs/decisions/0005-own-routing.md).
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
-
-from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 
 from fencepost.adapters.api import problems
 from fencepost.adapters.api.access import admit
@@ -23,35 +26,21 @@ from fencepost.adapters.api.services import Services
 from fencepost.domain.model import Caller
 
 Event = Mapping[str, Any]
+_PATTERNS: tuple[tuple[re.Pattern[str], Route], ...] = tuple((route.pattern, route) for route in ROUTES)
 
 
 class Api:
-    """Answers API Gateway's proxy events. What is not a refusal and not the store's fault is raised."""
+    """Answers API Gateway's proxy events; thread-safe. What is neither a refusal nor the store's trouble is raised."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._router = APIGatewayRestResolver()
-        for route in ROUTES:
-            rule = route.path.replace("{", "<").replace("}", ">")
-            self._router.route(rule, method=[route.method])(self._serving(route))
-        self._router.not_found(self._unrouted)
 
     def __call__(self, event: Event, context: object) -> dict[str, Any]:
-        return self._router.resolve(dict(event), context)  # type: ignore[arg-type]  # a context of any kind will do
+        del context  # nothing here depends on it
+        return _result(problems.refused(lambda: self._answer(event)))
 
-    def _serving(self, route: Route) -> Callable[..., Response[str]]:
-        def serve(**path: str) -> Response[str]:
-            asked = self._router.current_event.path
-            if not route.pattern.fullmatch(
-                asked
-            ):  # the router forgives a slash at the end, IAM policies do not
-                return _response(problems.missing("route", asked))
-            return _response(problems.refused(lambda: self._answer(route, path)))
-
-        return serve
-
-    def _answer(self, route: Route, path: Mapping[str, str]) -> Answer:
-        event = self._router.current_event.raw_event
+    def _answer(self, event: Event) -> Answer:
+        route, path = _routed(str(event["httpMethod"]).upper(), str(event["path"]))
         caller = self._caller(event)
         admit(self._services.store, caller, route.role, path.get("team"), creates=route.creates_team)
         request = Request(
@@ -76,15 +65,20 @@ class Api:
             raise ProblemError(problems.forbidden("the call is not signed by a role or a user"))
         return caller
 
-    def _unrouted(self, _: Exception) -> Response[str]:
-        """405 where only other methods are known, 404 elsewhere."""
-        path, method = self._router.current_event.path, self._router.current_event.http_method
-        methods = sorted({route.method for route in ROUTES if route.pattern.fullmatch(path)})
-        if not methods or method in methods:
-            return _response(problems.missing("route", path))
-        allow = ", ".join(methods)
-        detail = f"here one can {allow}"
-        return _response(problems.problem(405, "method", detail, headers={"Allow": allow}))
+
+def _routed(method: str, path: str) -> tuple[Route, Mapping[str, str]]:
+    """The route and its path's variables. Raises ProblemError: 405 where other methods are known, 404 elsewhere."""
+    others = set()
+    for pattern, route in _PATTERNS:
+        match = pattern.fullmatch(path)
+        if match is not None and route.method == method:
+            return route, match.groupdict()
+        if match is not None:
+            others.add(route.method)
+    if not others:
+        raise ProblemError(problems.missing("route", path))
+    allow = ", ".join(sorted(others))
+    raise ProblemError(problems.problem(405, "method", f"here one can {allow}", headers={"Allow": allow}))
 
 
 def _body(route: Route, event: Event) -> object:
@@ -102,8 +96,12 @@ def _body(route: Route, event: Event) -> object:
     return value
 
 
-def _response(answer: Answer) -> Response[str]:
-    body = None if answer.body is None else compact_json(answer.body).decode()
-    return Response(
-        status_code=answer.status, content_type=answer.media, body=body, headers=dict(answer.headers)
-    )
+def _result(answer: Answer) -> dict[str, Any]:
+    """The answer as API Gateway wants it."""
+    headers = {"Content-Type": answer.media} | dict(answer.headers)
+    return {
+        "statusCode": answer.status,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "body": "" if answer.body is None else compact_json(answer.body).decode(),
+        "isBase64Encoded": False,
+    }
