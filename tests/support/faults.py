@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from random import Random
 from typing import TypeVar
 
 from fencepost.adapters.seam import PortCall
@@ -56,3 +57,27 @@ class FaultAt:
         if port == "queues":
             return QueueUnavailableError("no answer")
         return StoreBusyError("busy") if self.fault is Fault.BUSY else OutcomeUnknownError("no answer")
+
+
+@dataclass
+class Trouble:
+    """Every call of store and queues fails with probability `chance`, in any way; reproducible by its seed."""
+
+    seed: int
+    chance: float = 0.03
+    kills: int = 0
+    _draw: Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._draw = Random(self.seed)
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T], /) -> T:
+        """See `Around`."""
+        if call.port not in {"store", "queues"} or self._draw.random() >= self.chance:
+            return proceed()
+        fault = self._draw.choice(list(Fault))
+        one = FaultAt(0, fault)
+        try:
+            return one(call, proceed)
+        finally:
+            self.kills += one.killed
