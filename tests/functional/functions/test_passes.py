@@ -8,7 +8,7 @@ from fencepost.application import keys
 from fencepost.application.codec import encode_timer
 from fencepost.application.planting import WATERMARK, fire_timer
 from fencepost.application.ports import QueueName
-from fencepost.application.store import Put, Query, Table, items
+from fencepost.application.store import Key, Put, Query, Table, items
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.outcome import Refused
 from fencepost.domain.states import ExecutionState
@@ -82,7 +82,7 @@ def test_a_scan_request_that_nobody_understands_does_not_keep_the_next_one(world
 def test_c3_a_timer_that_nobody_understands_is_told_and_counted(world, stage):
     plant(world)
     minute = "20260301T0900#0000"
-    broken = keys.Key(Table.TIMERS, minute, "0000000000000#?#nightlyreportaaaaaaa#1")
+    broken = Key(Table.TIMERS, minute, "0000000000000#?#nightlyreportaaaaaaa#1")
     world.memory.write(Put(key=broken, item={"v": 1}))
     assert refused(stage.feed(scan.build, "sqs_scan")) == []
     assert len(world.records()) == 1, "its neighbour fires all the same"

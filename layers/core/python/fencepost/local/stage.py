@@ -39,7 +39,7 @@ STAGE = "local"
 REGION = "us-east-1"
 SHARDS = 4
 ADMIN_ROLE = "fencepost-admin"
-VISIBILITY = timedelta(seconds=60)
+VISIBILITY = timedelta(seconds=30)
 
 
 class Reclocked:
@@ -83,7 +83,8 @@ def settings(options: LocalOptions) -> Settings:
 
 
 def queue_settings() -> Mapping[QueueName, QueueSettings]:
-    """As on AWS, but a message whose worker died comes back within a minute: no delivery takes longer than that."""
+    """As on AWS, but a message whose worker died comes back sooner: a lease of the usual length is over by then, and
+    a message that comes back during a longer one only waits for its end."""
     return {
         name: replace(each, visibility=min(each.visibility, VISIBILITY))
         for name, each in QUEUE_SETTINGS.items()
