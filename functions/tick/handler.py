@@ -1,10 +1,10 @@
-"""Woken every minute, at an unknown second, sometimes twice, sometimes not: asks for scans and pumps."""
+"""Woken every minute, at an unknown second, sometimes twice, sometimes not: asks for scans and pumps, ends pauses."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fencepost.runtime import scanning
+from fencepost.runtime import keeping, scanning
 from fencepost.runtime.events import Event
 from fencepost.runtime.function import Handler, on_lambda
 from fencepost.runtime.observability import Metric
@@ -13,11 +13,12 @@ from fencepost.runtime.stage import Stage
 
 def build(stage: Stage) -> Handler:
     """The handler over `stage`. When it was woken counts, not when the event says it should have been."""
-    tick = scanning.tick(stage)
+    tick, expiry = scanning.tick(stage), keeping.expiry(stage)
 
     def handle(event: Event, context: object) -> dict[str, Any]:
         report = tick.run(stage.clock.now())
         stage.observed.telemetry.add(Metric.TICK_RAN)
+        expiry.run(stage.clock.now())
         return {"leased": report.leased, "scans": report.scans, "pumps": report.pumps}
 
     return handle

@@ -169,3 +169,18 @@ def set_aside(queue: str, message_id: str) -> Key:
 def cursor_key() -> Key:
     """The stage's secret with which the API seals cursors."""
     return Key(Table.CONTROL, "Z", "cursors")
+
+
+def agenda(minute: datetime, uid: str, revision: int) -> Key:
+    """What is to be done to a job in a minute: a pause that ends by itself."""
+    return Key(Table.CONTROL, agenda_partition(minute), f"{uid}#{revision:010d}")
+
+
+def agenda_partition(minute: datetime) -> str:
+    """All that is to be done in one UTC minute."""
+    return f"A#{minute:%Y%m%dT%H%M}"
+
+
+def agenda_cursor() -> Key:
+    """The last minute whose agenda is done."""
+    return Key(Table.CONTROL, "A", "cursor")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-
 from fencepost.adapters.api.cursors import Cursors
 from fencepost.adapters.api.services import Services
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
 from fencepost.application.registry.ports import RegistryPorts
-from fencepost.application.scanning.claimer import Claimer
-from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import Absent, Lost, Put, Store
-from fencepost.domain.model import Caller, Timer
+from fencepost.domain.model import Caller
 from fencepost.runtime import scanning
 from fencepost.runtime.delivering import deliveries
 from fencepost.runtime.entropy import token_bytes
+from fencepost.runtime.keeping import ClaimAtOnce
 from fencepost.runtime.stage import Stage
 
 CURSOR_KEY_BYTES = 32
@@ -29,7 +25,7 @@ def services(stage: Stage, *, anonymous: Caller | None = None) -> Services:
         store=stage.store,
         clock=stage.clock,
         entropy=stage.entropy,
-        claim_now=ClaimNow(scanning.claimer(stage)),
+        claim_now=ClaimAtOnce(scanning.claimer(stage)),
         cancel=delivery.cancel,
         limits=stage.settings.limits,
         egress=stage.settings.egress,
@@ -41,18 +37,6 @@ def services(stage: Stage, *, anonymous: Caller | None = None) -> Services:
         admins=stage.settings.admins,
         anonymous=anonymous,
     )
-
-
-class ClaimNow:
-    """The registry's `ClaimNow`: unpaced, since somebody waits for the answer."""
-
-    def __init__(self, claimer: Claimer) -> None:
-        self._claimer = claimer
-
-    def __call__(self, timers: Sequence[Timer], now: datetime) -> None:
-        """See the port."""
-        del now  # the claimer reads its own clock for every group
-        self._claimer.claim(timers, ScanReport())
 
 
 def cursor_key(store: Store) -> bytes:

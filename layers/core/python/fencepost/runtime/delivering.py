@@ -21,6 +21,7 @@ from fencepost.domain.model import Origin, Tier
 from fencepost.domain.outcome import OutcomeKind
 from fencepost.domain.states import ExecutionState
 from fencepost.runtime.batches import Again, Done, Last, Verdict
+from fencepost.runtime.keeping import aftermath
 from fencepost.runtime.observability import Metric, Telemetry
 from fencepost.runtime.stage import Stage
 
@@ -31,7 +32,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 def deliveries(stage: Stage) -> Delivery:
     """What advances executions and what empties the dead-letter queues."""
-    return delivery(tools(stage), doors(stage), stage.targets, stage.notifier)
+    return delivery(tools(stage), doors(stage), stage.targets, stage.notifier, aftermath(stage))
 
 
 def tools(stage: Stage) -> Tools:

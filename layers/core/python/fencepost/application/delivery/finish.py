@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import assert_never
+from typing import Protocol, assert_never
 
 from fencepost.application import messages
 from fencepost.application.admission import Admission, waiting
@@ -26,13 +26,20 @@ from fencepost.domain.states import ExecutionState
 UNPAID_SECONDS = 5
 
 
+class Aftermath(Protocol):
+    """What a job's owner wants done once a firing is over. It may be asked again, and may raise StoreError."""
+
+    def settled(self, record: Execution, team: Team, job: Job) -> None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
-    """One per process."""
+    """One per process. Without `aftermath` nothing is done to jobs."""
 
     tools: Tools
     doors: Admission
     notices: Notices
+    aftermath: Aftermath | None = None
 
     def again(self, record: Execution) -> Disposition:
         """Pays the duties of a record that was found final."""
@@ -50,7 +57,17 @@ class Finish:
         if unpaid:
             return PutBack(seconds=UNPAID_SECONDS, why=f"unpaid: {', '.join(unpaid)}", facts=known)
         told = self.notices.tell(record, team, job, now)
+        if job is not None and not self._settled(record, team, job):
+            return PutBack(seconds=UNPAID_SECONDS, why="its job is not seen to", facts=known)
         return Acknowledge(why=f"it is {record.state}", facts=replace(known, untold=not told))
+
+    def _settled(self, record: Execution, team: Team, job: Job) -> bool:
+        try:
+            if self.aftermath is not None:
+                self.aftermath.settled(record, team, job)
+        except StoreError:
+            return False
+        return True
 
     def giving_up(self, record: Execution) -> Execution:
         """`record` with the slot that it leaves behind when it moves on: its own, or one reserved for its turn."""

@@ -11,7 +11,7 @@ from fencepost.application.delivery.cancel import Cancel
 from fencepost.application.delivery.circuit import Circuits
 from fencepost.application.delivery.dead_letter import DeadLetters
 from fencepost.application.delivery.endings import Endings
-from fencepost.application.delivery.finish import Finish
+from fencepost.application.delivery.finish import Aftermath, Finish
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.notices import Notices
 from fencepost.application.delivery.redrive import Redrive, RunNow
@@ -35,11 +35,17 @@ class Delivery:
     cancel: Cancel
 
 
-def delivery(tools: Tools, doors: Admission, targets: Targets, notifier: Notifier) -> Delivery:
+def delivery(
+    tools: Tools,
+    doors: Admission,
+    targets: Targets,
+    notifier: Notifier,
+    aftermath: Aftermath | None = None,
+) -> Delivery:
     """Builds the parts over the given ports."""
     notices = Notices(notifier=notifier, limits=tools.limits)
     circuits = Circuits(store=tools.store, limits=tools.limits)
-    finish = Finish(tools=tools, doors=doors, notices=notices)
+    finish = Finish(tools=tools, doors=doors, notices=notices, aftermath=aftermath)
     endings = Endings(tools=tools, finish=finish)
     retries = Retries(tools=tools, finish=finish, endings=endings)
     lapses = Lapses(tools=tools, retries=retries)

@@ -53,13 +53,22 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """When and under what limits a change is computed. `ordinal`: the firing that follows, counted from 1."""
+    """When and under what limits a change is computed. `ordinal`: the firing that follows, counted from 1.
+
+    `effective`: the instant as of which the change counts, where that is earlier than the write (a pause that expired).
+    """
 
     now: datetime
+    effective: datetime | None = None
     limits: Limits = field(default_factory=Limits)
     retention: timedelta = timedelta(days=30)
     ordinal: int = 1
     unexplained_since: datetime | None = None
+
+    @property
+    def ends(self) -> datetime:
+        """When the generation so far ends: what is due later belongs to the next one."""
+        return self.effective or self.now
 
 
 def created(team: str, name: str, uid: str, spec: JobSpec, at: Moment) -> Change:
@@ -154,7 +163,7 @@ def regenerated(change: Change, ended_by: Reason, at: Moment) -> Change:
     ended = EndedGeneration(
         uid=old.uid,
         generation=old.generation,
-        until=at.now,
+        until=at.ends,
         ended_by=ended_by,
         schedule=old.schedule,
         misfire=old.misfire,
@@ -164,7 +173,7 @@ def regenerated(change: Change, ended_by: Reason, at: Moment) -> Change:
     job = replace(
         change.job,
         generation=old.generation + 1,
-        ended_until=at.now,
+        ended_until=at.ends,
         ended_by=ended_by,
         exhausted=False,
         begins_with=None,
@@ -178,9 +187,9 @@ def slept_through(job: Job, at: Moment) -> Execution | None:
         return None
     since = at.unexplained_since or job.ended_until or job.created_at
     first = next_occurrence(job.schedule, since)
-    if first is None or first > at.now:
+    if first is None or first > at.ends:
         return None
-    last = latest_occurrence(job.schedule, at.now, first) or first
+    last = latest_occurrence(job.schedule, at.ends, first) or first
     return Execution(
         id=ExecutionId.span(job.uid, first),
         team=job.team,
@@ -213,7 +222,7 @@ def _planted(change: Change, at: Moment) -> Change:
     if change.job.state is not JobState.ACTIVE:
         return change
     most = change.job.schedule.max_firings
-    nominal = next_occurrence(change.job.schedule, at.now)
+    nominal = next_occurrence(change.job.schedule, at.ends)
     if nominal is None or (most is not None and at.ordinal > most):
         return replace(change, job=replace(change.job, exhausted=True))
     timer = fire_timer(change.job, nominal, ordinal=at.ordinal, now=at.now, limits=at.limits)

@@ -10,6 +10,7 @@ from fencepost.application import keys
 from fencepost.application.codec import VERSION, encode_execution
 from fencepost.application.codec_job import encode_detail, encode_ended_generation, encode_job
 from fencepost.application.planting import plant
+from fencepost.application.registry.agenda import agenda_entry
 from fencepost.application.registry.documents import audited_job
 from fencepost.application.registry.job_changes import Change
 from fencepost.application.registry.revisions import Entry, encode_entry
@@ -40,6 +41,7 @@ def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
         *_detail(change),
         *_history(change),
         *(() if change.timer is None else plant(change.timer, stamp.now, limits).actions),
+        *agenda_entry(None if change.before is None else change.before.job, change.job),
         *change.checks,
     )
 

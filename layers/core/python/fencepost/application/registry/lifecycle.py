@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fencepost.application.registry.commit import Done, commit
@@ -49,9 +49,14 @@ def pause(
     return Swept(done=outcome, cancelled=cancelled)
 
 
-def resume(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal:
-    """The job fires again from its next occurrence on, out of a pause or an error."""
-    outcome = _move(ports, request, resumed)
+def resume(
+    ports: RegistryPorts, request: JobRequest, *, effective: datetime | None = None
+) -> Swept | Would | Refusal:
+    """The job fires again from its next occurrence on, out of a pause or an error.
+
+    `effective`: as of when, where that is past; what fell due since then is the misfire policy's.
+    """
+    outcome = _move(ports, request, lambda current, at: resumed(current, replace(at, effective=effective)))
     return Swept(done=outcome) if isinstance(outcome, Done) else outcome
 
 

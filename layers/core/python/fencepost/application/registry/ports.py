@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from fencepost.application.delivery.cancel import CancelAnswer
+from fencepost.application.delivery.cancel import CancelAnswer, Unknown
 from fencepost.application.ports import Clock, Entropy
 from fencepost.application.store import Store
 from fencepost.domain.egress import EgressPolicy
@@ -33,6 +33,17 @@ class CancelNow(Protocol):
     def execution(
         self, identity: ExecutionId, reason: Reason, now: datetime, *, begun_too: bool = False
     ) -> CancelAnswer: ...
+
+
+class LeftToDelivery:
+    """Cancels nothing at once: delivery asks the job before it starts anything."""
+
+    def execution(
+        self, identity: ExecutionId, reason: Reason, now: datetime, *, begun_too: bool = False
+    ) -> CancelAnswer:
+        """See `CancelNow`."""
+        del identity, reason, now, begun_too
+        return Unknown()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from fencepost.application.registry.agenda import just_before
 from fencepost.application.registry.lifecycle import next_ordinal
 from fencepost.application.registry.reading import newest_occurrence
 from fencepost.application.registry.sweep import RUNNABLE, newest
@@ -44,11 +45,17 @@ def shown_state(store: Store, job: Job) -> JobState:
 
 
 def coming(store: Store, job: Job, now: datetime, count: int = NEXT_SHOWN) -> tuple[PreviewedOccurrence, ...]:
-    """The next occurrences of an active job, in UTC and on its own wall clock."""
-    if job.state is not JobState.ACTIVE or job.exhausted:
-        return ()
-    left = _left(store, job, count)
-    return preview(job.schedule, now, left, {}) if left else ()
+    """The next occurrences of a job that will fire, in UTC and on its own wall clock."""
+    after = _fires_after(job, now)
+    left = 0 if after is None else _left(store, job, count)
+    return () if after is None or not left else preview(job.schedule, after, left, {})
+
+
+def _fires_after(job: Job, now: datetime) -> datetime | None:
+    """From when on the job fires as things stand; None for never."""
+    if job.state is JobState.PAUSED and job.paused_until is not None:
+        return max(now, just_before(job.paused_until))
+    return now if job.state is JobState.ACTIVE and not job.exhausted else None
 
 
 def _left(store: Store, job: Job, count: int) -> int:

@@ -1,0 +1,74 @@
+"""Ends pauses that are over. Runs every minute; a run that is missed or repeated does no harm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fencepost.application import keys
+from fencepost.application.codec import VERSION
+from fencepost.application.registry.agenda import just_before
+from fencepost.application.registry.jobs import JobRequest
+from fencepost.application.registry.lifecycle import resume
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.registry.reading import job_by_uid
+from fencepost.application.store import Delete, Item, Key, Put, Query, Table, items
+from fencepost.domain.instants import MINUTE, floor_minute, from_ms, to_ms
+from fencepost.domain.model import Caller, Job
+from fencepost.domain.states import JobState
+
+KEEPER = Caller(principal="fencepost", source="agenda")
+NOTE = "the pause expired"
+SETTLED = timedelta(minutes=3)
+"""A minute's agenda is read again for so long: a slow writer may still note something there."""
+MOST_MINUTES = 360
+"""How many minutes one run makes up for; after a longer outage the next runs go on."""
+FIRST_LOOK = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expiry:
+    """One per process."""
+
+    ports: RegistryPorts
+
+    def run(self, now: datetime) -> int:
+        """Resumes every job whose pause has ended; how many. As of the end of the pause: what fell due since is the
+        misfire policy's, not the pause's.
+        """
+        minute, ended = self._begin(now), 0
+        for _ in range(MOST_MINUTES):
+            if minute > now:
+                break
+            query = Query(table=Table.CONTROL, pk=keys.agenda_partition(minute))
+            for item in list(items(self.ports.store, query)):
+                ended += self._entry(item, now)
+            minute += MINUTE
+        self._done(min(minute - MINUTE, floor_minute(now - SETTLED)))
+        return ended
+
+    def _entry(self, item: Item, now: datetime) -> bool:
+        until = from_ms(item["until"])
+        if until > now:
+            return False
+        uid = str(item["sk"]).partition("#")[0]
+        job = job_by_uid(self.ports.store, uid)
+        over = job is not None and job.state is JobState.PAUSED and job.paused_until == until
+        if job is not None and over:
+            self._resume(job, until)
+        self.ports.store.write(Delete(key=Key(Table.CONTROL, item["pk"], item["sk"])))
+        return over
+
+    def _resume(self, job: Job, until: datetime) -> None:
+        """Whoever changed the job meanwhile has decided for themselves, and this is lost."""
+        request = JobRequest(caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=NOTE)
+        resume(self.ports, request, effective=max(just_before(until), job.ended_until or job.created_at))
+
+    def _begin(self, now: datetime) -> datetime:
+        """After the last minute that is done; before there is one, an hour ago."""
+        item = self.ports.store.get(keys.agenda_cursor())
+        return floor_minute(now - FIRST_LOOK) if item is None else from_ms(item["m"]) + MINUTE
+
+    def _done(self, minute: datetime) -> None:
+        item = {"v": VERSION, "m": to_ms(minute)}
+        self.ports.store.write(Put(key=keys.agenda_cursor(), item=item))

@@ -1,0 +1,160 @@
+"""What jobs do by themselves: pauses that end, pauses after deaths, deletes after the last firing."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.application.registry.aftermath import Aftermath
+from fencepost.application.registry.expiry import Expiry
+from fencepost.application.registry.reading import find_job, find_team
+from fencepost.application.registry.views import coming
+from fencepost.application.store import StoreBusyError, Table
+from fencepost.domain.instants import from_wire, to_wire
+from fencepost.domain.states import ExecutionState, JobState, Reason
+from tests.support.registry import Registry
+from tests.support.world import ToldTeams
+
+HOURLY = {"cron": "0 * * * *"}
+
+
+@pytest.fixture
+def registry():
+    made = Registry.at("2026-03-01T12:00:00Z")
+    made.put("hourly", HOURLY)
+    return made
+
+
+class TestExpiry:
+    @pytest.fixture(autouse=True)
+    def paused(self, registry):
+        registry.pause("hourly", until=from_wire("2026-03-01T15:00:00Z"))
+
+    def run(self, registry, at):
+        registry.clock.set(at)
+        return Expiry(ports=registry.ports).run(registry.clock.now())
+
+    def test_the_first_tick_after_its_end_ends_it(self, registry):
+        assert self.run(registry, "2026-03-01T14:59:40Z") == 0
+        assert registry.job("hourly").state is JobState.PAUSED
+        assert self.run(registry, "2026-03-01T15:00:40Z") == 1
+        job = registry.job("hourly")
+        assert (job.state, job.paused_until, job.ended_by) == (JobState.ACTIVE, None, Reason.SUPERSEDED)
+        entry = registry.entries(job.uid)[0]
+        assert (entry.what, entry.actor, entry.note) == ("resume", "fencepost", "the pause expired")
+
+    def test_what_is_due_at_its_end_fires_and_what_was_before_is_one_range(self, registry):
+        self.run(registry, "2026-03-01T15:00:40Z")
+        job = registry.job("hourly")
+        [timer] = registry.timers(generation=job.generation)
+        assert to_wire(timer.instant) == "2026-03-01T15:00:00.000Z"
+        assert to_wire(timer.bucket.minute) == "2026-03-01T15:00:00.000Z"
+        assert registry.claimed == [timer]
+        [span] = registry.records(job.uid)
+        assert (to_wire(span.due), to_wire(span.until)) == (
+            "2026-03-01T13:00:00.000Z",
+            "2026-03-01T14:00:00.000Z",
+        )
+
+    def test_ticks_that_were_missing_cost_nothing_but_time(self, registry):
+        """What fell due since the end of the pause belongs to the misfire policy: the timer lies in the past."""
+        self.run(registry, "2026-03-01T12:30:30Z")
+        assert self.run(registry, "2026-03-01T18:20:00Z") == 1
+        [timer] = registry.timers(generation=registry.job("hourly").generation)
+        assert to_wire(timer.instant) == "2026-03-01T15:00:00.000Z"
+        assert to_wire(timer.bucket.minute) == "2026-03-01T18:20:00.000Z"
+
+    def test_ticks_that_are_doubled_end_it_once(self, registry):
+        self.run(registry, "2026-03-01T15:00:40Z")
+        assert Expiry(ports=registry.ports).run(registry.clock.now()) == 0
+        assert registry.job("hourly").revision == 3
+
+    def test_a_pause_that_was_made_anew_is_not_ended_by_the_old_one(self, registry):
+        registry.resume("hourly")
+        registry.pause("hourly")
+        assert self.run(registry, "2026-03-01T15:00:40Z") == 0
+        assert registry.job("hourly").state is JobState.PAUSED
+
+    def test_a_deleted_job_stays_deleted(self, registry):
+        registry.delete("hourly")
+        assert self.run(registry, "2026-03-01T15:00:40Z") == 0
+
+    def test_an_edit_meanwhile_keeps_the_end(self, registry):
+        registry.put("hourly", {"cron": "30 * * * *"})
+        assert self.run(registry, "2026-03-01T15:00:40Z") == 1
+        [timer] = registry.timers(generation=registry.job("hourly").generation)
+        assert to_wire(timer.instant) == "2026-03-01T15:30:00.000Z"
+
+    def test_next_is_shown_from_its_end_on(self, registry):
+        ahead = coming(registry.store, registry.job("hourly"), registry.clock.now())
+        assert to_wire(ahead[0].at) == "2026-03-01T15:00:00.000Z"
+
+    def test_the_agenda_is_empty_afterwards(self, registry):
+        self.run(registry, "2026-03-01T15:00:40Z")
+        left = [item for item in registry.store.everything(Table.CONTROL) if item["pk"].startswith("A#")]
+        assert left == []
+
+    def test_a_run_that_fails_is_made_up_by_the_next(self, registry):
+        class Busy:
+            def __getattr__(self, name):
+                return getattr(registry.store, name)
+
+            def transact(self, actions, token=None):
+                raise StoreBusyError("throttled")
+
+        registry.clock.set("2026-03-01T15:00:10Z")
+        with pytest.raises(StoreBusyError):
+            Expiry(ports=registry.through(Busy()).ports).run(registry.clock.now())
+        assert self.run(registry, "2026-03-01T15:01:10Z") == 1
+
+
+class TestAftermath:
+    def settle(self, registry, record):
+        self.told = getattr(self, "told", ToldTeams())
+        job = find_job(registry.store, "payments", "hourly")
+        team = find_team(registry.store, "payments")
+        assert job is not None
+        assert team is not None
+        Aftermath(ports=registry.ports, notifier=self.told).settled(record, team, job)
+
+    def fire(self, registry, hour, state):
+        job = registry.job("hourly")
+        record = registry.execution(job, f"2026-03-01T{hour}:00:00Z", state, fence=1)
+        self.settle(registry, record)
+        return record
+
+    def test_so_many_deaths_in_a_row_pause_the_job_and_tell_the_team(self, registry):
+        registry.put("hourly", HOURLY, pause_after_dead=2)
+        self.fire(registry, 13, ExecutionState.DEAD)
+        self.fire(registry, 14, ExecutionState.SUCCEEDED)
+        self.fire(registry, 15, ExecutionState.DEAD)
+        assert registry.job("hourly").state is JobState.ACTIVE
+        record = self.fire(registry, 16, ExecutionState.DEAD)
+
+        job = registry.job("hourly")
+        assert (job.state, job.state_reason) == (JobState.PAUSED, "2 firings in a row ended dead")
+        assert [(told.kind, told.reason) for told in self.told.told] == [
+            ("paused", "2 firings in a row ended dead")
+        ]
+        self.settle(registry, record)
+        assert len({told.id for told in self.told.told}) == 1
+        assert registry.job("hourly").revision == job.revision
+
+    def test_after_a_resume_the_count_begins_anew(self, registry):
+        registry.put("hourly", HOURLY, pause_after_dead=2)
+        self.fire(registry, 13, ExecutionState.DEAD)
+        self.fire(registry, 14, ExecutionState.DEAD)
+        registry.resume("hourly")
+        self.fire(registry, 15, ExecutionState.DEAD)
+        assert registry.job("hourly").state is JobState.ACTIVE
+
+    def test_skipped_ones_neither_count_nor_interrupt(self, registry):
+        registry.put("hourly", HOURLY, pause_after_dead=2)
+        self.fire(registry, 13, ExecutionState.DEAD)
+        registry.execution(registry.job("hourly"), "2026-03-01T14:00:00Z", ExecutionState.SKIPPED)
+        self.fire(registry, 15, ExecutionState.DEAD)
+        assert registry.job("hourly").state is JobState.PAUSED
+
+    def test_a_job_that_did_not_ask_is_left_alone(self, registry):
+        for hour in (13, 14, 15):
+            self.fire(registry, hour, ExecutionState.DEAD)
+        assert registry.job("hourly").state is JobState.ACTIVE
