@@ -1,0 +1,1 @@
+"""The parts of the service on one machine, each by itself."""
