@@ -65,7 +65,7 @@ def data(tmp_path):
 
 @pytest.mark.parametrize("service", TARGETS)
 def test_every_aws_target_takes_what_it_is_sent_and_it_is_written_down(service):
-    took = []
+    took: list[Any] = []
     caller = AwsCaller(clients=LocalClients(took.append, lambda: "id-1"))
     outcome = caller.call(delivery(TARGETS[service], body=b'{"a":1}'), timeout=timedelta(seconds=5))
     assert isinstance(outcome, Delivered)
