@@ -101,6 +101,13 @@ def test_a_stale_tag_loses(front):
     assert front.put(PAYMENTS, {}, by=ADMIN, headers={"If-None-Match": "*"}).status == 412
 
 
+def test_a_team_gets_an_external_id_of_its_own_and_keeps_it(front):
+    first = front.get(PAYMENTS).body["external_id"]
+    other = front.put("/v1/teams/ledger", {}, by=ADMIN).body["external_id"]
+    assert len({first, other, None}) == 3
+    assert front.patch(PAYMENTS, {"retention_days": 60}).body["external_id"] == first
+
+
 def test_history(front):
     front.patch(PAYMENTS, {"retention_days": 60})
     items = front.get(PAYMENTS + "/revisions").body["items"]
