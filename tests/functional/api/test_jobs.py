@@ -238,7 +238,8 @@ class TestLifecycle:
     def test_pause_resume_delete(self, front):
         front.job()
         paused = front.post(REPORT + "/pause", {"note": "audit", "until": "2026-03-05T00:00:00Z"}).body
-        assert (paused["state"], paused["paused_by"], paused["next"]) == ("PAUSED", OWNER_ROLE, [])
+        assert (paused["state"], paused["paused_by"]) == ("PAUSED", OWNER_ROLE)
+        assert paused["next"][0]["at"] == "2026-03-05T08:00:00.000Z"
         assert paused["paused_until"] == "2026-03-05T00:00:00.000Z"
         assert front.post(REPORT + "/pause").status == 409
         resumed = front.post(REPORT + "/resume").body
