@@ -45,6 +45,7 @@ class Town:
     overlaps: list[Overlap]
     stage: Stage = field(default_factory=Stage)
     messages: list[ExecutionId] = field(default_factory=list)
+    received: list[ExecutionId] = field(default_factory=list)
     crashes: int = 0
     actors: int = 0
 
@@ -155,7 +156,8 @@ class Town:
         assert len(self.office.entries()) == len(waits)
         if not self.stage.alive():
             marked = {mark.partition("|")[2] for mark in self.office.marks()}
-            assert all(record.lane in marked or record.id in self.messages for record in waits)
+            sent = {*self.messages, *self.received}
+            assert all(record.lane in marked or record.id in sent for record in waits)
 
     def settle(self) -> None:
         """No more faults: everybody comes to an end, and what comes then is delivered, until nothing is left."""
@@ -163,8 +165,9 @@ class Town:
         self.look()
         for _ in range(12 * len(self.overlaps) + 12):
             self.messages.extend(self.office.called())
-            todo, self.messages = self.messages, []
-            for message in dict.fromkeys(todo):
+            self.received, self.messages = list(dict.fromkeys(self.messages)), []
+            while self.received:
+                message = self.received.pop()
                 self._deliver(self.office, self.office.by_id(message))
                 self.look()
             if self.messages:

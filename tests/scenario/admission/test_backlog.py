@@ -14,9 +14,10 @@ from fencepost.adapters.seam import PortCall
 from fencepost.application import keys
 from fencepost.application.admission import Full, SlotHeld, waiting
 from fencepost.application.admission.holdings import RESERVED
+from fencepost.application.admission.lanes import claim, heads
 from fencepost.application.moves import cancelled, finished, moved
 from fencepost.application.ports import QueueName, QueueUnavailableError
-from fencepost.application.store import Delete, StoreBusyError, Won
+from fencepost.application.store import Delete, OutcomeUnknownError, StoreBusyError, Won
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Tier
 from fencepost.domain.states import ExecutionState, Move, Reason
@@ -267,6 +268,92 @@ def test_E2_hand_over_is_safe_to_repeat() -> None:
     assert office.deliver(first) is not None
     assert office.read(second).state is ExecutionState.WAITING
     assert office.in_flight()["payments"] == 1
+
+
+def test_E2_a_slot_that_is_gone_gives_the_entry_back() -> None:
+    office, (leased,) = _full_team(cap=1)
+    waits = _joined(office, 1)
+    team = office.teams["payments"]
+    office.doors.slots.release(leased, office.now)
+    other = office.firing(2)
+    assert isinstance(office.another().take(other), SlotHeld)
+    office.doors.backlog.hand_over(leased, team, office.now)
+    assert office.called() == []
+    assert waiting.reserved_slot(office.context, waits) is None
+    assert office.slots()[0].execution == str(other.id)
+
+
+def test_E2_a_reservation_without_an_answer_is_called_all_the_same() -> None:
+    lost: list[str] = []
+
+    def lose(call: PortCall, proceed: Callable[[], T], /) -> T:
+        result = proceed()
+        if lost and call.method == "write" and call.args[0].key.pk.startswith(lost[0]):
+            lost.clear()
+            raise OutcomeUnknownError("no answer")
+        return result
+
+    office = Office.opened(lose)
+    office.team(cap=1)
+    leased = office.deliver(office.firing())
+    waits = _joined(office, 1)
+    assert leased is not None
+    lost.append("S#")
+    assert office.end(leased)
+    assert office.called() == [waits.id]
+    assert office.deliver(waits) is not None
+
+
+def test_E2_a_turn_of_an_execution_that_is_over_goes_to_the_next_at_hand_over() -> None:
+    office, (leased,) = _full_team()
+    stray, waits = _joined(office, 1), _joined(office, 2)
+    (entry,) = heads(office.context, str(stray.lane), office.now).open
+    assert claim(office.context, entry, None, office.now) is not None
+    gone = moved(stray, Move.LEASE, fence=1, lease_until=office.now, slot="7")
+    office.store.write(gone.write)  # what no code of ours does: the record alone
+    office.clock.advance(seconds=60)
+    assert office.end(leased)
+    assert office.called() == [waits.id]
+    assert len(office.entries()) == 1
+
+
+def test_E1_a_joiner_is_called_whatever_the_process_remembers_of_the_line() -> None:
+    office, leased = _full_team(cap=2)
+    first, second = _joined(office, 2), _joined(office, 3)
+    assert office.end(leased[0])  # this process has read the line, and has the second one left in mind
+    assert office.another().end(leased[1])
+    assert office.called() == [first.id, second.id]
+    running = [office.another().deliver(each) for each in (first, second)]
+    for each in running:
+        assert each is not None
+        office.doors.slots.release(each, office.now)
+    late = _joined(office, 4)
+    assert office.called() == [late.id]
+
+
+def test_E5_a_lane_read_to_its_eighth_is_read_on_before_a_younger_one_has_its_turn() -> None:
+    office, (leased,) = _full_team()
+    lanes: dict[str, list[Execution]] = {}
+    number = 0
+    while len(lanes) < 2 or max(map(len, lanes.values())) < 12:
+        number += 1
+        record = office.firing(number)
+        lanes.setdefault(keys.backlog_lane(record, 8), []).append(record)
+    long = max(lanes.values(), key=len)
+    short = next(each for each in lanes.values() if each is not long)
+    youngest = office.firing(number + 1, job="youngest")
+    while keys.backlog_lane(youngest, 8) != keys.backlog_lane(short[0], 8):
+        number += 1
+        youngest = office.firing(number + 1, job="youngest")
+    for record in (youngest, *long):
+        assert office.deliver(record) is None
+    order = []
+    running: Execution | None = leased
+    while running is not None and office.end(running):
+        called = office.called()
+        order.extend(called)
+        running = office.deliver(office.by_id(called[0])) if called else None
+    assert order == [*(each.id for each in long), youngest.id]
 
 
 def test_E3_a_slot_above_a_lowered_cap_is_not_handed_over() -> None:

@@ -13,10 +13,10 @@ from fencepost.application import keys
 from fencepost.application.admission import Full, SlotHeld, waiting
 from fencepost.application.admission.lanes import heads
 from fencepost.application.admission.marks import Marks
-from fencepost.application.moves import cancelled
+from fencepost.application.moves import cancelled, finished
 from fencepost.application.store import Won
 from fencepost.domain.model import Execution, Overlap, Team
-from fencepost.domain.states import ExecutionState, Reason
+from fencepost.domain.states import ExecutionState, Move, Reason
 from tests.support.admissions import LEASE, Office
 from tests.support.interleaving import Stage
 
@@ -172,6 +172,81 @@ def test_E3_a_winner_that_ends_while_it_gets_its_slot_back_leaves_it_free() -> N
     assert office.another(arounds=()).end(leased)
     stage.finish("second")
     assert not office.slots()
+
+
+def test_E3_a_slot_given_back_to_a_winner_that_just_missed_it_is_freed() -> None:
+    stage, office, _ = _opened()
+    record = office.firing()
+    stage.enter("first", lambda: office.another().deliver(record))
+    stage.until("first", "write")
+    stage.step("first")
+    office.clock.advance(milliseconds=5)
+    stage.enter("second", lambda: office.another().deliver(record))
+    stage.until("second", "write")
+    stage.step("second")
+    stage.finish("first")
+    leased = office.read(record)
+    stage.step("second")  # lost the lease
+    stage.until("second", "write")  # has read the winner, and stands before giving the slot back
+    stage.enter("ends", lambda: office.another().end(leased))
+    stage.until("ends", "get")  # its slot names the rival: it looks whether anybody can need it
+    stage.until("ends", "write")
+    stage.step("second")  # now the slot names the winner, and the winner frees the rival's
+    stage.finish("ends")
+    assert office.slots()
+    stage.finish("second")
+    assert not office.slots()
+
+
+def test_E3_a_winner_frees_the_slot_that_a_killed_rival_had_taken_over() -> None:
+    stage, office, _ = _opened()
+    record = office.firing()
+    stage.enter("first", lambda: office.another().deliver(record))
+    stage.until("first", "write")
+    stage.step("first")
+    office.clock.advance(milliseconds=5)
+    stage.enter("second", lambda: office.another().deliver(record))
+    stage.until("second", "write")
+    stage.step("second")
+    stage.crash("second")
+    stage.finish("first")
+    assert office.end(office.read(record))
+    assert not office.slots()
+
+
+def test_E3_a_take_is_conditioned_on_the_expiry_that_it_read() -> None:
+    stage, office, _ = _opened()
+    leased = office.deliver(office.firing())
+    assert leased is not None
+    office.clock.advance(seconds=35)
+    stage.enter("taker", lambda: office.another().take(office.firing(1)))
+    stage.until("taker", "get")
+    stage.until("taker", "write")  # the lease is over, and so is the slot
+    hour = office.now + timedelta(hours=1)
+    assert office.doors.slots.extend(leased, hour, office.now)  # by a clock that is late
+    stage.finish("taker")
+    assert stage.result("taker") == Full()
+    assert office.slots()[0].execution == str(leased.id)
+
+
+def test_E6_who_joins_between_the_look_at_the_queue_and_the_release_is_called() -> None:
+    stage, office, _ = _opened(cap=5)
+    leased = office.deliver(office.firing(overlap=Overlap.QUEUE))
+    assert leased is not None
+    lock = keys.overlap_lock(leased.id.uid)
+    stage.enter("ends", lambda: office.another().doors.gate.release(over, office.now))
+    over = finished(leased, Move.SUCCEED, now=office.now, retention=timedelta(days=30)).record
+    stage.until("ends", "write")  # nobody waits, as it saw
+    late = office.firing(1, overlap=Overlap.QUEUE)
+    assert office.another(arounds=()).deliver(late) is None
+    assert office.called() == []
+    done = finished(leased, Move.SUCCEED, now=office.now, retention=timedelta(days=30))
+    assert waiting.commit(office.context, leased, done) == Won()
+    stage.finish("ends")
+    assert office.called() == [late.id]
+    item = office.store.get(lock)
+    assert item is not None
+    assert item["x"] == str(late.id)
 
 
 def test_E3_a_delivery_that_wakes_after_its_slot_was_taken_leases_nothing_by_it() -> None:
