@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from fencepost.adapters.seam import CallCounter
 from fencepost.application import keys
 from fencepost.application.admission import Full, SlotHeld
 from fencepost.application.admission.holdings import RESERVED, Vacancy
@@ -213,7 +214,7 @@ def test_E5_slots_lie_in_lanes_of_32_and_a_firing_looks_into_two() -> None:
 
 
 @pytest.mark.parametrize("fraction", [0.0, 0.5, 0.99])
-def test_E5_at_most_two_free_slots_of_a_lane_are_tried(fraction: float) -> None:
+def test_E5_after_the_first_try_at_most_two_free_slots_of_a_lane_are_tried(fraction: float) -> None:
     office = Office.opened(dice=Dice(fraction))
     office.team(cap=32)
     record = office.firing()
@@ -227,7 +228,48 @@ def test_E5_at_most_two_free_slots_of_a_lane_are_tried(fraction: float) -> None:
 
     office.store.write = refuse  # type: ignore[method-assign]
     assert office.take(record) == Full()
-    assert len(set(tried)) == len(tried) == 2
+    assert len(set(tried)) == len(tried) == 3
+
+
+def test_the_first_try_of_a_batch_needs_no_look_at_a_lane() -> None:
+    calls = CallCounter()
+    office = Office.opened(calls)
+    office.team(cap=20)
+    taken = {office.take(office.firing(number)) for number in range(20)}
+    assert taken == {SlotHeld(str(number)) for number in range(20)}
+    assert calls.of("store", "pages") == 0
+    assert calls.of("store", "write") == 20
+
+
+def test_a_slot_that_this_process_freed_is_drawn_again() -> None:
+    calls = CallCounter()
+    office = Office.opened(calls)
+    office.team(cap=1)
+    for number in range(3):
+        leased = office.deliver(office.firing(number))
+        assert leased is not None
+        office.doors.slots.release(leased, office.now)
+    assert calls.of("store", "pages") == 1  # the marks, once
+
+
+def test_a_first_try_that_failed_is_not_made_again_for_a_second() -> None:
+    calls = CallCounter()
+    office = Office.opened(calls)
+    office.team(cap=1)
+    assert isinstance(office.another(arounds=()).take(office.firing()), SlotHeld)
+    for wait, writes in ((0, 1), (900, 1), (300, 2)):
+        office.clock.advance(milliseconds=wait)
+        assert office.take(office.firing(wait + 1)) == Full()
+        assert calls.of("store", "write") == writes
+
+
+def test_E3_trying_again_finds_the_slot_of_the_first_try() -> None:
+    office = Office.opened()
+    office.team(cap=50)
+    record = office.firing()
+    first = office.take(record)
+    assert [office.take(record), office.another().take(record)] == [first, first]
+    assert len(office.slots()) == 1
 
 
 def test_a_slot_that_nobody_understands_stays_taken() -> None:

@@ -51,7 +51,9 @@ class Limits:
     slot_tries: int = 2
     slot_lanes_read: int = 2
     slot_margin: timedelta = 10 * _S
+    slot_memory: timedelta = 30 * _S
     full_memory: timedelta = timedelta(milliseconds=200)
+    busy_memory: timedelta = 1 * _S
     backlog_lanes: int = 8
     backlog_memory: timedelta = 1 * _S
     reservation: timedelta = 60 * _S

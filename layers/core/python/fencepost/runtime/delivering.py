@@ -55,6 +55,7 @@ def doors(stage: Stage) -> Admission:
         clock=stage.clock,
         entropy=stage.entropy,
         limits=stage.settings.limits,
+        lock=threading.Lock,
     )
     return admission(context)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fencepost.application.codec import VERSION, UndecodableError, decoding
-from fencepost.application.store import Condition, Item, equals, every
+from fencepost.application.store import Compare, Condition, Item, equals, every
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import Team
 
@@ -33,6 +33,11 @@ class Holding:
     def unchanged(self) -> Condition:
         """Nobody has touched the slot since it was read."""
         return every(self.owned, equals("until", to_ms(self.until)))
+
+    @property
+    def renewing(self) -> Condition:
+        """The slot is this execution's already, and does not last longer."""
+        return every(equals("x", self.execution), Compare("until", "<=", to_ms(self.until)))
 
     def after(self, seen: Holding) -> Holding:
         """This holding in the place of `seen`, of the same execution; it never ends earlier."""

@@ -25,12 +25,11 @@ class Marks:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._backlogs: Memory[tuple[str, ...]] = Memory(context.limits.backlog_memory)
+        self._backlogs: Memory[tuple[str, ...]] = Memory(context.limits.backlog_memory, lock=context.lock)
 
     def backlog_lanes(self, team: str, now: datetime) -> tuple[str, ...]:
         """The marked backlog lanes of `team`, as they were at most a second ago."""
-        known = self._backlogs.recall(team, now)
-        return self.read_backlog_lanes(team, now) if known is None else known
+        return self._backlogs.once(team, now, lambda: self._read(team, BACKLOG))
 
     def read_backlog_lanes(self, team: str, now: datetime) -> tuple[str, ...]:
         """The marked backlog lanes of `team`, read now."""
