@@ -1,4 +1,7 @@
-"""Woken once a day: finds and heals what no wake-up would find any more. Its finds should be none."""
+"""Woken all day, each time for a share of the day's work: finds and heals what no wake-up would find any more.
+
+Its finds should be none.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ def build(stage: Stage) -> Handler:
     sweep = scanning.sweep(stage)
 
     def handle(event: Event, context: object) -> dict[str, Any]:
-        report = sweep.run(stage.clock.now())
+        now = stage.clock.now()
+        report = sweep.run(now, *scanning.share(event, now))
         scanning.measure_sweep(report, stage.observed.telemetry)
         found = asdict(report)
         if report.finds or report.unreadable:

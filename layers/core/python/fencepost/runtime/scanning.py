@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.ports import Clock
@@ -15,9 +15,16 @@ from fencepost.application.scanning.scan import Scan
 from fencepost.application.scanning.sweep import Sweep, SweepReport
 from fencepost.application.scanning.tick import Tick
 from fencepost.application.scanning.watermark import Watermark
-from fencepost.domain.instants import SECOND
+from fencepost.domain.instants import MINUTE, SECOND
+from fencepost.runtime.events import Event
 from fencepost.runtime.observability import Metric, Telemetry
 from fencepost.runtime.stage import Stage
+
+DAY = timedelta(days=1)
+
+TZDATA_RELEASED = {"2026f": datetime(2026, 10, 28, tzinfo=UTC)}
+"""When the bundled time-zone rules came out; a test insists that a new version brings its date along."""
+_DAY = timedelta(days=1)
 
 
 def tick(stage: Stage) -> Tick:
@@ -43,6 +50,18 @@ def scan(stage: Stage) -> Scan:
 def sweep(stage: Stage) -> Sweep:
     """The second net."""
     return Sweep(store=stage.store, scan=scan(stage), limits=stage.settings.limits)
+
+
+def share(event: Event, now: datetime) -> tuple[int, int]:
+    """Which share of the day's sweep a wake-up is for, and of how many: `detail.every_minutes` says how often they come.
+
+    The clock tells the shares apart, so nothing has to be remembered between them. Without that detail: all of it.
+    """
+    every = event.get("detail", {}).get("every_minutes")
+    if every is None:
+        return 0, 1
+    shares = DAY // (every * MINUTE)
+    return (now - now.replace(hour=0, minute=0, second=0, microsecond=0)) // (every * MINUTE) % shares, shares
 
 
 def claimer(stage: Stage) -> Claimer:
@@ -97,7 +116,8 @@ def measure_scan(report: ScanReport, telemetry: Telemetry, now: datetime) -> Non
         telemetry.add(Metric.QUARANTINED, report.quarantined)
 
 
-def measure_sweep(report: SweepReport, telemetry: Telemetry) -> None:
+def measure_sweep(report: SweepReport, telemetry: Telemetry, now: datetime) -> None:
     """What the second net says about itself; zeros as well, so that silence is an alarm."""
     telemetry.add(Metric.TIMERLESS_JOBS, report.timerless_jobs)
     telemetry.add(Metric.QUARANTINED, report.quarantined)
+    telemetry.add(Metric.TZDATA_AGE, (now - TZDATA_RELEASED[tzdata_version()]) // _DAY)
