@@ -15,6 +15,7 @@ UPDATE = "UpdateItem"
 DELETE = "DeleteItem"
 DELETE_MANY = "BatchWriteItem"
 CHECK = "ConditionCheckItem"
+SCAN = "Scan"
 
 _READ = (GET, GET_MANY, QUERY)
 _CHANGE = (*_READ, PUT, UPDATE, DELETE, CHECK)
@@ -60,7 +61,14 @@ GRANTS: Mapping[Fn, Grants] = {
     Fn.SCAN: Grants(tables=_ADVANCE, sends=_SENDS, consumes=("scan",)),
     Fn.PUMP: Grants(tables=_ADVANCE, sends=_SENDS, consumes=("pump",)),
     Fn.DEAD_LETTER: Grants(tables=_ADVANCE, sends=_SENDS, consumes=DEAD, opens=True, acts_for_teams=True),
-    Fn.SWEEP: Grants(tables=_ADVANCE, sends=_SENDS),
+    Fn.SWEEP: Grants(
+        tables={
+            **_ADVANCE,
+            "jobs": (*_ADVANCE["jobs"], SCAN),
+            "executions": (*_ADVANCE["executions"], SCAN),
+        },
+        sends=_SENDS,
+    ),
 } | {
     function: Grants(tables=_ADVANCE, sends=_SENDS, consumes=(tier,), opens=True, acts_for_teams=True)
     for tier, function in DELIVERERS.items()

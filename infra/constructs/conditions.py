@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from infra.constructs.metrics import FIVE_MINUTES, HOUR, MAX, MINUTE, P99, SUM, Metrics, Own
+from infra.constructs.metrics import DAY, FIVE_MINUTES, HOUR, MAX, MINUTE, P99, SUM, Metrics, Own
 from infra.names import DEAD, TABLES, Fn
 from infra.settings import Stage
 
@@ -16,8 +16,6 @@ ABOVE = cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
 BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 SILENCE_IS_BAD = cloudwatch.TreatMissingData.BREACHING
 SILENCE_IS_GOOD = cloudwatch.TreatMissingData.NOT_BREACHING
-SILENCE_SAYS_NOTHING = cloudwatch.TreatMissingData.IGNORE
-"""For what is measured once a day: the last word stands until the next."""
 
 DEAD_LETTER_AGE = 300
 WATERMARK_AGE = 900
@@ -75,12 +73,12 @@ def _wakes(metrics: Metrics) -> Iterator[Condition]:
     yield Condition(
         name="sweep-silent",
         page="sweep-silent",
-        says="The daily sweep has not reported for 26 hours: what it heals stays unhealed.",
-        do="Run the sweep by hand and read its log.",
+        says="No share of the sweep has reported for two hours: what it heals stays unhealed.",
+        do="Run one by hand and read its log.",
         metric=metrics.own(Own.TIMERLESS_JOBS, "SampleCount", HOUR),
         threshold=1,
         compare=BELOW,
-        periods=26,
+        periods=2,
         silence=SILENCE_IS_BAD,
     )
 
@@ -121,18 +119,16 @@ def _truth(metrics: Metrics) -> Iterator[Condition]:
         page="timerless-jobs",
         says="The sweep found active jobs without a timer. They fire again, but a rule was broken.",
         do="Find the write that left them so; explain what they missed to their teams.",
-        metric=metrics.own(Own.TIMERLESS_JOBS, MAX, HOUR),
+        metric=metrics.own(Own.TIMERLESS_JOBS, MAX, DAY),
         threshold=0,
-        silence=SILENCE_SAYS_NOTHING,
     )
     yield Condition(
         name="quarantine",
         page="quarantine",
-        says="Timers lie in quarantine: their jobs are in ERROR and do not fire.",
+        says="Timers or messages lie in quarantine; jobs of such timers are in ERROR and do not fire.",
         do="Read why they could not be understood; repair and resume the jobs.",
-        metric=metrics.own(Own.QUARANTINED, MAX, FIVE_MINUTES),
+        metric=metrics.own(Own.QUARANTINED, MAX, DAY),
         threshold=0,
-        silence=SILENCE_SAYS_NOTHING,
     )
     yield Condition(
         name="tzdata-age",
@@ -141,7 +137,6 @@ def _truth(metrics: Metrics) -> Iterator[Condition]:
         do="Renew the lock of tzdata and deploy.",
         metric=metrics.own(Own.TZDATA_AGE_DAYS, MAX, HOUR),
         threshold=TZDATA_AGE,
-        silence=SILENCE_SAYS_NOTHING,
     )
 
 

@@ -14,6 +14,7 @@ from infra.names import NAMESPACE, Fn, Names
 MINUTE = cdk.Duration.minutes(1)
 FIVE_MINUTES = cdk.Duration.minutes(5)
 HOUR = cdk.Duration.hours(1)
+DAY = cdk.Duration.days(1)
 SUM, MAX, P50, P99 = "Sum", "Maximum", "p50", "p99"
 
 

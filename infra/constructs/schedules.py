@@ -1,10 +1,10 @@
-"""The wake-ups that AWS gives: a tick each minute, a sweep each day."""
+"""The wake-ups that AWS gives: a tick each minute, a share of the sweep every few minutes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -22,12 +22,21 @@ class Wake:
     expression: str
     retries: int
     worth: int
+    detail: Mapping[str, int] = field(default_factory=dict)
 
 
-# A tick that comes late is no use, the next one does its work too. A sweep's work waits for no other.
+SWEEP_MINUTES = 5
+"""A day's sweep of ten million jobs takes hours; in shares of a day it takes minutes at a time, and any may fail."""
+
+# A tick that comes late is no use, the next one does its work too. A share of the sweep comes again tomorrow.
 WAKES: Mapping[Fn, Wake] = {
     Fn.TICK: Wake(expression="rate(1 minute)", retries=0, worth=60),
-    Fn.SWEEP: Wake(expression="cron(17 3 * * ? *)", retries=2, worth=3600),
+    Fn.SWEEP: Wake(
+        expression=f"cron(0/{SWEEP_MINUTES} * * * ? *)",
+        retries=0,
+        worth=60,
+        detail={"every_minutes": SWEEP_MINUTES},
+    ),
 }
 
 
@@ -73,7 +82,7 @@ class Schedules(Construct):
             target=scheduler.CfnSchedule.TargetProperty(
                 arn=target.function_arn,
                 role_arn=role.role_arn,
-                input=json.dumps(dict(EVENT)),
+                input=json.dumps({**EVENT, "detail": dict(wake.detail)}),
                 retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
                     maximum_retry_attempts=wake.retries, maximum_event_age_in_seconds=wake.worth
                 ),

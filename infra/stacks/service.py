@@ -60,7 +60,7 @@ class ServiceStack(cdk.Stack):
         self._output(names, "api-url", api.rest.url)
         self._output(names, "api-id", api.rest.rest_api_id)
         self._output(names, "alarm-topic-arn", alarms.topic.topic_arn)
-        self._output(names, "probe-queue-url", probe.queue.queue_url)
+        self._output(names, "probe-queue-url", refs.queue_url("probe"))
         self._output(names, "probe-role-arn", probe.role.role_arn)
         self._output(names, "secrets-key-arn", store.secrets_key.key_arn)
 

@@ -126,10 +126,12 @@ def test_silence_raises_the_alarms_of_what_must_not_fall_silent():
     )
 
 
-def test_what_is_measured_once_a_day_keeps_its_last_word():
+def test_what_a_share_of_the_sweep_found_stands_until_its_next_turn():
+    """Other shares report none in between."""
     stage = synthesised("prod")
-    for name in ("timerless-jobs", "quarantine", "tzdata-age"):
-        assert by_name(stage, name)["TreatMissingData"] == "ignore"
+    for name in ("timerless-jobs", "quarantine"):
+        alarm = by_name(stage, name)
+        assert (alarm["Period"], alarm["Statistic"], alarm["Threshold"]) == (86_400, "Maximum", 0)
 
 
 @pytest.mark.parametrize("tier", ["critical", "standard", "bulk", "recovery"])

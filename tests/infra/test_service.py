@@ -149,6 +149,19 @@ def test_the_tick_comes_every_minute_and_is_never_tried_again():
     assert (invoke["MaximumRetryAttempts"], invoke["MaximumEventAgeInSeconds"]) == (0, 60)
 
 
+def test_the_sweep_is_told_how_often_it_comes():
+    """From that and the clock it knows its share of the day."""
+    from fencepost.domain.instants import from_wire
+    from fencepost.runtime.scanning import share
+
+    schedule = synthesised("prod").one("AWS::Scheduler::Schedule", Name="fencepost-prod-sweep")
+    event = json.loads(schedule["Target"]["Input"])
+    assert schedule["ScheduleExpression"] == f"cron(0/{event['detail']['every_minutes']} * * * ? *)"
+    shares = {share(event, from_wire(f"2026-11-29T{n // 12:02}:{n % 12 * 5:02}:09Z")) for n in range(288)}
+    assert shares == {(number, 288) for number in range(288)}
+    assert share({"detail": {}}, from_wire("2026-11-29T03:17:00Z")) == (0, 1)
+
+
 def test_the_scheduler_wakes_what_it_should_and_nothing_else():
     stage = synthesised("prod")
     woken = set()

@@ -1,0 +1,276 @@
+"""The whole service, deployed: the synthesised templates and packaged assets in the local engine, which checks every
+signature and every role's policy, driven over signed HTTP alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+from botocore.credentials import Credentials
+from botocore.exceptions import ClientError
+
+from infra.local import refused
+from infra.local.deploy import ADMIN, create, deploy, local
+from infra.local.engine import REGION, running
+from infra.local.identities import create_user
+from infra.names import PASSES, Fn
+from infra.signed import SignedApi
+from tests.support.live import until
+from tests.support.stacks import ROOT
+
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("deployed")]
+
+TEAM = "/v1/teams/payments"
+PROBE = "https://sqs.us-east-1.amazonaws.com/000000000000/fencepost-local-probe"
+# What the engine refuses on the templates' behalf, in its own words.
+DIFFERS = {
+    refused.composite_alarm: {
+        "Type": "AWS::CloudWatch::CompositeAlarm",
+        "Properties": {"AlarmRule": "FALSE"},
+    },
+    refused.math_alarm: {
+        "Type": "AWS::CloudWatch::Alarm",
+        "Properties": {
+            "ComparisonOperator": "GreaterThanThreshold",
+            "EvaluationPeriods": 1,
+            "Threshold": 1,
+            "Metrics": [{"Id": "e", "Expression": "1 + 1", "ReturnData": True}],
+        },
+    },
+    refused.service_level_objective: {
+        "Type": "AWS::ApplicationSignals::ServiceLevelObjective",
+        "Properties": {"Name": "on-time"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The deployed stage, and those who call it."""
+
+    engine: object
+    deployed: object
+    output: object
+    admin: SignedApi
+    payments: SignedApi
+
+    def output_of(self, name):
+        path = self.deployed.names.parameter(name)
+        return self.engine.client("ssm").get_parameter(Name=path)["Parameter"]["Value"]
+
+    def lines(self, function):
+        """What a function wrote to its log."""
+        group = self.deployed.names.log_group(function)
+        events = self.engine.client("logs").filter_log_events(logGroupName=group)["events"]
+        return [event["message"] for event in events]
+
+    def records(self, job):
+        answer = self.payments.call("GET", f"{TEAM}/jobs/{job}/executions")
+        assert answer.status == 200, answer
+        return answer.body["items"]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    home = tmp_path_factory.mktemp("deployed")
+    with running(home / "engine") as engine:
+        deployed = deploy(engine, home / "cdk", local())
+
+        def api_of(name, methods):
+            user = create_user(engine, name, methods)
+            credentials = Credentials(user.key, user.secret)
+            return user, SignedApi(url=deployed.url, region=REGION, credentials=credentials)
+
+        administrator, admin = api_of(ADMIN.rpartition("/")[2], [deployed.methods("/*")])
+        assert administrator.arn == ADMIN
+        member, payments = api_of("payments", [deployed.methods(TEAM), deployed.methods(f"{TEAM}/*")])
+        made = Stage(engine, deployed, home / "cdk", admin, payments)
+        team = {"principals": [member.arn], "delivery_role": made.output_of("probe-role-arn")}
+        answer = admin.call("PUT", TEAM, team)
+        assert answer.status == 201, answer
+        yield made
+
+
+@pytest.fixture(scope="module")
+def registered(stage):
+    """A firing beyond the horizon, which takes the whole way, and one within it whose target becomes hostile."""
+    far = stage.payments.call(
+        "PUT",
+        f"{TEAM}/jobs/far",
+        {"schedule": {"in": "PT75S"}, "target": {"sqs": {"queue_url": PROBE}}, "payload": {"order": 7}},
+    )
+    assert far.status == 201, far
+    near = stage.payments.call(
+        "PUT",
+        f"{TEAM}/jobs/near",
+        {
+            "schedule": {"in": "PT10S"},
+            "target": {"webhook": {"url": "https://hooks.example.org/paid"}},
+            "retry": {"max_attempts": 1},
+        },
+    )
+    assert near.status == 201, near
+    turn_hostile(stage, near.body["uid"])
+    return {"far": far.body, "near": near.body}
+
+
+def turn_hostile(stage, uid):
+    """As if the address had been accepted by an older release, with laxer rules."""
+    dynamodb = stage.engine.client("dynamodb")
+    table = stage.deployed.names.table("jobs")
+    found = dynamodb.query(
+        TableName=table,
+        KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
+        ExpressionAttributeValues={":pk": {"S": f"J#{uid}"}, ":sk": {"S": "P#"}},
+    )["Items"]
+    (detail,) = found
+    detail["target"]["M"]["webhook"]["M"]["url"] = {
+        "S": "https://127.0.0.1/2018-06-01/runtime/invocation/next"
+    }
+    dynamodb.put_item(TableName=table, Item=detail)
+
+
+def finished(stage, job):
+    """The job's one record, once it is final."""
+
+    def look():
+        return [each for each in stage.records(job) if each["state"] in {"SUCCEEDED", "DEAD"}]
+
+    (record,) = until(look, 120, f"{job} to come to its end")
+    return record
+
+
+def test_a_firing_takes_the_whole_way_and_the_record_says_so(stage, registered):
+    """Registered over signed HTTP; found by the deployed tick and scan; delivered under the team's own role."""
+    record = finished(stage, "far")
+    assert record["state"] == "SUCCEEDED"
+    assert record["due"] == registered["far"]["next"][0]["at"]
+    (attempt,) = record["attempts"]
+    assert (attempt["number"], attempt["outcome"], attempt["fence"]) == (1, "delivered", record["fence"])
+    assert record["claimed_at"] < record["started_at"]
+    assert record["lateness_ms"] >= 0
+    received = stage.engine.client("sqs").receive_message(
+        QueueUrl=f"{stage.engine.endpoint}/000000000000/fencepost-local-probe", MaxNumberOfMessages=10
+    )
+    (message,) = received["Messages"]
+    body = json.loads(message["Body"])
+    assert record["id"] in json.dumps(message) + json.dumps(body)
+    assert '{"order":7}' in message["Body"]
+
+
+@pytest.mark.parametrize("function", [Fn.TICK, Fn.SCAN, Fn.DELIVER_STANDARD])
+def test_the_packaged_functions_did_it(stage, registered, function):
+    finished(stage, "far")
+    metric = {Fn.TICK: "TickRan", Fn.SCAN: "Claimed", Fn.DELIVER_STANDARD: "Fired"}[function]
+    emitted = [json.loads(line) for line in stage.lines(function) if line.startswith('{"_aws"')]
+    assert any(line.get(metric) for line in emitted)
+    assert {line["Stage"] for line in emitted} == {"local"}
+
+
+def test_the_deployed_guard_refuses_a_loopback_webhook(stage, registered):
+    """At the door, and again at delivery: what was stored before is judged when it is called."""
+    body = {"schedule": {"in": "PT1H"}, "target": {"webhook": {"url": "https://127.0.0.1/"}}}
+    refusal = stage.payments.call("PUT", f"{TEAM}/jobs/inward", body)
+    assert refusal.status == 422
+    assert "127.0.0.1 is loopback" in refusal.body["detail"]
+    record = finished(stage, "near")
+    assert record["state"] == "DEAD"
+    assert record["attempts"][0]["outcome"] == "blocked"
+    assert "loopback" in record["attempts"][0]["error"]
+
+
+def test_a_dead_firing_passes_its_queue_and_is_listed(stage, registered):
+    record = finished(stage, "near")
+
+    def look():
+        emitted = [json.loads(line) for line in stage.lines(Fn.DEAD_LETTER) if line.startswith('{"_aws"')]
+        return [line for line in emitted if line.get("DeadLetters")]
+
+    assert until(look, 60, "the dead-letter function to count it")
+    listed = stage.payments.call("GET", f"{TEAM}/dead-letters")
+    assert [each["id"] for each in listed.body["items"]] == [record["id"]]
+
+
+def test_nobody_gets_in_unsigned_or_next_door(stage):
+    unsigned = SignedApi(url=stage.deployed.url, region=REGION, credentials=None)
+    assert unsigned.call("GET", TEAM).status == 403
+    assert stage.payments.call("GET", "/v1/teams/billing").status == 403
+    forged = Credentials(stage.payments.credentials.access_key, "not the secret")
+    assert (
+        SignedApi(url=stage.deployed.url, region=REGION, credentials=forged).call("GET", TEAM).status == 403
+    )
+
+
+@pytest.mark.parametrize("function", [Fn.SWEEP, Fn.TICK])
+def test_what_the_clock_wakes_runs_under_its_own_role(stage, function):
+    answer = stage.engine.client("lambda").invoke(
+        FunctionName=stage.deployed.names.function(function), Payload=b"{}"
+    )
+    assert "FunctionError" not in answer, answer["Payload"].read()
+
+
+def test_the_pump_runs_under_its_own_role(stage):
+    event = json.loads((ROOT / "events" / "sqs_pump.json").read_text())
+    url = f"{stage.engine.endpoint}/000000000000/{stage.deployed.names.queue('pump')}"
+    stage.engine.client("sqs").send_message(QueueUrl=url, MessageBody=event["Records"][0]["body"])
+    emitted = until(
+        lambda: [line for line in stage.lines(Fn.PUMP) if "SlotsInUse" in line],
+        60,
+        "the pump to say what it saw",
+    )
+    assert json.loads(emitted[0])["team"] == "payments"
+
+
+def test_no_function_was_refused_anything(stage, registered):
+    """A missing grant shows as AccessDenied in somebody's log, whether or not somebody coped with it."""
+    finished(stage, "far")
+    finished(stage, "near")
+    for function in Fn:
+        lines = "\n".join(stage.lines(function))
+        assert "AccessDenied" not in lines, lines
+        assert "not authorized" not in lines, lines
+
+
+def test_every_resource_of_the_templates_exists(stage):
+    cloudformation = stage.engine.client("cloudformation")
+    for path in sorted(stage.output.glob("*.template.json")):
+        name = path.name.partition(".")[0]
+        wanted = refused.accepted(json.loads(path.read_text()))["Resources"]
+        pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
+        listed = {each["LogicalResourceId"] for page in pages for each in page["StackResourceSummaries"]}
+        assert set(wanted) - listed == set()
+
+
+def test_what_is_cut_for_the_engine_is_this_and_nothing_else(stage):
+    cut = {}
+    for path in stage.output.glob("*.template.json"):
+        template = json.loads(path.read_text())
+        kept = refused.accepted(template)["Resources"]
+        for name in set(template["Resources"]) - set(kept):
+            kind = template["Resources"][name]["Type"]
+            cut[kind] = cut.get(kind, 0) + 1
+    assert cut == {
+        "AWS::ApplicationSignals::ServiceLevelObjective": 1,
+        "AWS::CloudWatch::Alarm": 6,
+        "AWS::CloudWatch::CompositeAlarm": 3,
+        "AWS::SQS::QueuePolicy": 11,
+    }
+
+
+@pytest.mark.parametrize("kind", refused.REFUSED, ids=lambda kind: kind.__name__)
+def test_the_engine_still_refuses_what_is_cut_for_it(stage, kind):
+    resource = DIFFERS[kind]
+    assert kind(resource)
+    with pytest.raises((ClientError, RuntimeError)):
+        create(stage.engine, f"refused-{kind.__name__.replace('_', '-')}", {"Resources": {"It": resource}})
+
+
+def test_the_engine_still_asks_for_batches_by_name(stage):
+    """On AWS the permission to send covers sending ten at once."""
+    assert refused.ALSO == {"sqs:SendMessage": "sqs:SendMessageBatch"}
+    role = stage.engine.client("iam").get_role(RoleName=stage.deployed.names.delivery_role("probe"))["Role"]
+    policy = stage.engine.client("iam").get_role_policy(RoleName=role["RoleName"], PolicyName="probe")
+    actions = json.dumps(policy["PolicyDocument"])
+    assert "sqs:SendMessageBatch" in actions
+    assert len(PASSES) == 2
