@@ -231,7 +231,7 @@ class Execution:
     `attempt` counts attempts begun since the record was last queued (a redrive starts it anew); `attempts` keeps the
     newest, `attempts_dropped` counts those no longer kept. `told` is true once a dead letter's message was accepted
     by the dead-letter queue; `slot` names the slot that the current lease holds; `lane` where it waits while `WAITING`; `watch` the fence that a planted
-    `watch` timer judges.
+    `watch` timer judges; `hint` the digest that the job named at the claim, for reading ahead until a lease pins one.
     """
 
     id: ExecutionId
@@ -262,6 +262,7 @@ class Execution:
     ended_at: datetime | None = None
     retry_at: datetime | None = None
     detail: str | None = None
+    hint: str | None = None
     slot: str | None = None
     lane: str | None = None
     watch: int | None = None

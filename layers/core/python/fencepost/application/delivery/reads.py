@@ -131,7 +131,14 @@ class Reads:
         due.append(record)
         teams = {other.team for other in due if not self._knows_team(other.team, now)}
         wanted = [*(keys.job(other.id.uid) for other in due), *(keys.team(name) for name in sorted(teams))]
-        found = self._store.batch_get(list(dict.fromkeys(wanted)))
+        hinted = {
+            keys.detail(other.id.uid, digest) for other in due if (digest := other.detail or other.hint)
+        }
+        ahead = [key for key in sorted(hinted) if key not in self._details]
+        found = self._store.batch_get(list(dict.fromkeys([*wanted, *ahead])))
+        for key in ahead:
+            if key in found:
+                self._remember(key, found[key])
         for name in teams:
             if keys.team(name) in found:
                 self._keep_team(name, found[keys.team(name)], now)

@@ -37,11 +37,13 @@ def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: L
             "lease_until": lease.until,
             "slot": slot,
             "detail": before.detail or detail,
+            "hint": None,
             "attempt": before.attempt + 1,
             "attempts": kept.attempts,
             "attempts_dropped": kept.dropped,
             "started_at": before.started_at or lease.begun,
             "retry_at": None,
+            "replants": 0,
         },
     )
 

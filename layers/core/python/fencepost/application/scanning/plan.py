@@ -90,7 +90,7 @@ def record_of(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: S
         overlap=rules.overlap,
     )
     if not record.final:
-        return record
+        return replace(record, hint=job.detail)
     expires = moves.expiry(record.due, stamp.now, stamp.retention())
     return replace(record, ended_at=stamp.now, expires_at=expires)
 
