@@ -21,7 +21,7 @@ def build(stage: Stage) -> Handler:
     def handle(event: Event, context: object) -> dict[str, Any]:
         now = stage.clock.now()
         report = sweep.run(now, *scanning.share(event, now))
-        scanning.measure_sweep(report, stage.observed.telemetry)
+        scanning.measure_sweep(report, stage.observed.telemetry, now)
         found = asdict(report)
         if report.finds or report.unreadable:
             stage.observed.logger.error("the second net caught something", extra=found)

@@ -16,15 +16,14 @@ from fencepost.application.scanning.sweep import Sweep, SweepReport
 from fencepost.application.scanning.tick import Tick
 from fencepost.application.scanning.watermark import Watermark
 from fencepost.domain.instants import MINUTE, SECOND
+from fencepost.domain.schedule import tzdata_version
 from fencepost.runtime.events import Event
 from fencepost.runtime.observability import Metric, Telemetry
 from fencepost.runtime.stage import Stage
 
 DAY = timedelta(days=1)
-
 TZDATA_RELEASED = {"2026f": datetime(2026, 10, 28, tzinfo=UTC)}
 """When the bundled time-zone rules came out; a test insists that a new version brings its date along."""
-_DAY = timedelta(days=1)
 
 
 def tick(stage: Stage) -> Tick:
@@ -120,4 +119,4 @@ def measure_sweep(report: SweepReport, telemetry: Telemetry, now: datetime) -> N
     """What the second net says about itself; zeros as well, so that silence is an alarm."""
     telemetry.add(Metric.TIMERLESS_JOBS, report.timerless_jobs)
     telemetry.add(Metric.QUARANTINED, report.quarantined)
-    telemetry.add(Metric.TZDATA_AGE, (now - TZDATA_RELEASED[tzdata_version()]) // _DAY)
+    telemetry.add(Metric.TZDATA_AGE, (now - TZDATA_RELEASED[tzdata_version()]) // DAY)
