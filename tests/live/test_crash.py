@@ -82,3 +82,18 @@ def test_ctrl_c_finishes_what_is_under_way_and_a_restart_goes_on_where_it_stoppe
         assert service.only("payments", "slow", "SUCCEEDED")["attempts"][0]["status"] == 200
         assert len(service.only("payments", "after", "SUCCEEDED")["attempts"]) == 1
     assert (len(target.at("/slow")), len(target.at("/after"))) == (1, 1)
+
+
+def test_the_halves_are_processes_of_their_own_and_meet_in_the_data_directory(tmp_path, target):
+    private = "--allow-private-targets"
+    api = LiveService(tmp_path / "data", options=(private, "--api-only"))
+    engine = LiveService(tmp_path / "data", options=(private, "--engine-only"))
+    with api.running():
+        api.put_team("payments")
+        api.put_job("payments", "report", {"at": ahead(1)}, f"{target.url}/hook")
+        sleep_ms(2_500)
+        assert target.at("/hook") == [], "nobody fires while the engine does not run"
+        with engine.running():
+            record = api.only("payments", "report", "SUCCEEDED")
+        assert record["lateness_ms"] > 0
+        assert len(target.at("/hook")) == 1

@@ -17,3 +17,5 @@ def test_a_killed_worker_loses_its_lease_and_its_firing_finds_another(bereaved):
     assert (second.execution, second.body) == (first.execution, first.body)
     assert first.fence < second.fence == record["fence"]
     assert any("killed by SIGKILL" in line for line in bereaved.service.output)
+    lapsed = [value for line in bereaved.service.lines("service") for value in line.get("LapsedLeases", [])]
+    assert lapsed == [1.0]

@@ -55,7 +55,7 @@ class LiveService:
     _reader: threading.Thread | None = None
 
     def start(self) -> None:
-        """Starts the command and returns when its endpoint is printed."""
+        """Starts the command and returns when its screen is printed, with the endpoint where it has one."""
         command = [sys.executable, "-c", "from fencepost.cli import main; main()", "local", "--port", "0"]
         self.process = subprocess.Popen(
             [*command, "--data-dir", str(self.data), *self.options],
@@ -68,7 +68,13 @@ class LiveService:
         before = len(self.output)
         self._reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
         self._reader.start()
-        self.endpoint = until(lambda: self._printed(before), READY_SECONDS, "the endpoint in the banner")
+        until(
+            lambda: any("Fencepost" in line for line in self.output[before:]) or None,
+            READY_SECONDS,
+            "the banner",
+        )
+        if "--engine-only" not in self.options:
+            self.endpoint = until(lambda: self._printed(before), READY_SECONDS, "the endpoint in the banner")
 
     def kill(self) -> None:
         """As a crash: nothing is finished, nothing is said."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from fencepost.application import keys
@@ -11,7 +13,9 @@ from fencepost.application.ports import QueueName
 from fencepost.application.store import Key, Put, Query, Table, items
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.outcome import Refused
+from fencepost.domain.schedule import tzdata_version
 from fencepost.domain.states import ExecutionState
+from fencepost.runtime.scanning import TZDATA_RELEASED
 from functions.dead_letter import handler as dead_letter
 from functions.deliver import handler as deliver
 from functions.pump import handler as pump
@@ -137,9 +141,26 @@ def test_the_second_net_says_its_zeros(world, stage):
     assert (stage.metric("TimerlessJobs"), stage.metric("Quarantined")) == ([0.0], [0.0])
 
 
+def test_t08_the_age_of_the_zone_rules_is_measured(world, stage):
+    assert set(TZDATA_RELEASED) == {tzdata_version()}, "a new version of tzdata brings its date along"
+    world.clock.set(TZDATA_RELEASED[tzdata_version()] + timedelta(days=12, hours=5))
+    stage.feed(sweep.build, "schedule_sweep")
+    assert stage.metric("TzdataAgeDays") == [12.0]
+
+
 def test_what_the_second_net_catches_is_an_error_in_the_log(world, stage):
     world.job("nightly-report")
     world.memory.write(Put(key=keys.watermark(0), item={"v": 1, WATERMARK: to_ms(world.clock.now())}))
     assert stage.feed(sweep.build, "schedule_sweep")["timerless_jobs"] == 1
     assert stage.metric("TimerlessJobs") == [1.0]
     assert any(line["level"] == "ERROR" for line in stage.lines() if "level" in line)
+
+
+def test_the_shares_of_a_day_catch_everything_once(world, stage):
+    world.job("nightly-report")
+    world.memory.write(Put(key=keys.watermark(0), item={"v": 1, WATERMARK: to_ms(world.clock.now())}))
+    caught = []
+    for _ in range(24 * 12):
+        caught.append(stage.feed(sweep.build, "schedule_sweep_share")["timerless_jobs"])
+        world.clock.advance(minutes=5)
+    assert sum(caught) == 1

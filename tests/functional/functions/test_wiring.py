@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -13,9 +14,11 @@ from moto import mock_aws
 
 from fencepost.adapters.dynamodb.setup import create_tables
 from fencepost.application.ports import QueueName
+from fencepost.runtime.aws import AwsStage
 from fencepost.runtime.events import EventError, received
 from fencepost.runtime.function import on_lambda
 from fencepost.runtime.settings import SettingsError
+from functions.deliver import handler as deliver
 from functions.scan import handler as scan
 from functions.tick import handler as tick
 from tests.support.functions import QUEUES, event
@@ -38,6 +41,8 @@ def deployed(monkeypatch):
         for queue in QueueName:
             url = sqs.create_queue(QueueName=f"fencepost-test-{queue}")["QueueUrl"]
             monkeypatch.setenv(f"FENCEPOST_QUEUE_{queue.upper().replace('-', '_')}", url)
+        key = boto3.client("kms", region_name=REGION).create_key()["KeyMetadata"]["KeyId"]
+        monkeypatch.setenv("FENCEPOST_KMS_KEY_ID", key)
         yield sqs
 
 
@@ -54,6 +59,19 @@ def test_a_tick_fans_out_over_real_queues_and_a_scan_reads_real_tables(deployed,
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert any(line.get("TickRan") == [1.0] for line in metrics)
     assert any("WatermarkAgeSeconds" in line for line in metrics)
+
+
+@pytest.mark.parametrize("function", sorted(path.parent.name for path in ROOT.glob("functions/*/handler.py")))
+def test_every_function_is_composed_from_its_environment(deployed, function):
+    handler = importlib.import_module(f"functions.{function}.handler")
+    assert callable(handler.build(AwsStage.from_env()))
+
+
+def test_a_delivery_function_without_the_key_of_secrets_says_so(deployed, monkeypatch):
+    monkeypatch.delenv("FENCEPOST_KMS_KEY_ID")
+    with pytest.raises(SettingsError) as refused:
+        deliver.build(AwsStage.from_env())
+    assert refused.value.problems == {"FENCEPOST_KMS_KEY_ID": "is not set"}
 
 
 def test_a_function_is_composed_once(deployed):

@@ -32,7 +32,13 @@ def local(
         int, typer.Option(help="The API's port on 127.0.0.1; 0 takes a free one.")
     ] = DEFAULT_PORT,
     workers: Annotated[int, typer.Option(help="Deliver in this many processes, which may be killed.")] = 0,
-    parts: Annotated[Parts, typer.Option(help="Run one half only, beside another process.")] = Parts.BOTH,
+    engine_only: Annotated[
+        bool,
+        typer.Option("--engine-only", help="Fire, but serve no API: another process does, on the same data."),
+    ] = False,
+    api_only: Annotated[
+        bool, typer.Option("--api-only", help="Serve the API, but fire nothing: another process does.")
+    ] = False,
     no_auth: Annotated[
         bool, typer.Option("--no-auth", help="Take unsigned calls as the administrator's.")
     ] = False,
@@ -59,7 +65,7 @@ def local(
             store=store,
             data_dir=data_dir,
             port=port,
-            parts=parts,
+            parts=_parts(engine=engine_only, api=api_only),
             workers=workers,
             auth=not no_auth,
             allow_private_targets=allow_private_targets,
@@ -68,6 +74,12 @@ def local(
     except OptionsError as error:
         raise typer.BadParameter(str(error)) from error
     raise typer.Exit(run(options))
+
+
+def _parts(*, engine: bool, api: bool) -> Parts:
+    if engine and api:
+        raise OptionsError("--engine-only and --api-only are the two halves: give one, or neither")
+    return Parts.ENGINE if engine else Parts.API if api else Parts.BOTH
 
 
 @app.command("kill-worker")

@@ -27,9 +27,10 @@ def run(options: LocalOptions, console: Console | None = None) -> int:
     console = console or Console()
     try:
         service = LocalService(options=options, tell=console.print)
-    except (DataDirError, OSError) as error:
-        console.print(f"[red]cannot start:[/red] {error}", highlight=False)
-        return 1
+    except DataDirError as error:
+        return _refused(console, str(error))
+    except OSError as error:
+        return _refused(console, f"port {options.port}: {error.strerror}")
     with _asked_to_stop(console) as told:
         banner.show(service, console)
         live = Live(console, team=DEMO_TEAM if options.demo else None)
@@ -47,6 +48,11 @@ def run(options: LocalOptions, console: Console | None = None) -> int:
         live.summary()
     console.print("stopped; everything that was under way is finished")
     return 0
+
+
+def _refused(console: Console, why: str) -> int:
+    console.print(f"[red]cannot start:[/red] {why}", highlight=False, soft_wrap=True)
+    return 1
 
 
 @contextmanager
