@@ -157,6 +157,20 @@ def test_D2_the_new_wake_up_delivers():
     assert world.record(queued).state is S.SUCCEEDED
 
 
+def test_D2_wake_ups_are_counted_from_the_last_attempt_on():
+    world = World()
+    wait = timedelta(minutes=1)
+    queued = world.queue(world.job(retry=RetryPolicy(initial_delay=wait, max_delay=wait)))
+    for _ in range(3):
+        bury(world, queued)
+        world.targets.script = [BROKEN]
+        world.clock.set(world.record(queued).wake_at)
+        world.parts.advance.run(queued.id, None)
+        assert world.record(queued).replants == 0
+    bury(world, queued)
+    assert world.record(queued).state is S.RETRY_WAIT
+
+
 def test_D2_what_is_over_pays_its_duties_and_goes():
     world = World()
     queued = world.queue(world.job())

@@ -10,6 +10,7 @@ import pytest
 
 from fencepost.application.ports import QueueUnavailableError
 from fencepost.application.store import StoreError
+from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Overlap, RetryPolicy
 from fencepost.domain.outcome import Accepted, Delivered, Failed, TimedOut
 from fencepost.domain.states import ExecutionState
@@ -69,7 +70,13 @@ def test_A1_whatever_fails_every_firing_is_accepted_once(seed):
         assert sum(attempt.outcome == "delivered" for attempt in ended.attempts) == 1
         assert [call.fence for call in calls] == sorted({call.fence for call in calls})
         assert len({call.body for call in calls}) == 1
-    assert world.slots() == []
+    assert held(world) == []
+
+
+def held(world):
+    """Slots that nobody may take yet: an expired one whose holder is over is as good as free."""
+    now = to_ms(world.clock.now())
+    return [slot for slot in world.slots() if slot["until"] > now]
 
 
 def pump(world):
@@ -84,6 +91,6 @@ def rest(world):
     for _ in range(60):
         world.run(until=world.clock.now() + timedelta(minutes=1))
         pump(world)
-        if world.at_rest() and not world.slots():
+        if world.at_rest() and not held(world):
             return
     raise AssertionError("it never comes to rest")
