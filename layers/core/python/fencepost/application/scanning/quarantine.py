@@ -11,6 +11,10 @@ from fencepost.application.codec import encode_timer
 from fencepost.application.scanning.plan import quarantined
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import (
+    Action,
+    Cancelled,
+    Cause,
+    Committed,
     Delete,
     Item,
     Key,
@@ -53,42 +57,70 @@ class Quarantine:
 
     def put(self, timer: Timer, why: str, now: datetime, report: ScanReport) -> None:
         """Sets a decoded timer aside."""
-        self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, report)
-        self._fail_job(timer.uid, timer.generation, why, now)
+        failed = _failed(timer.uid, timer.generation, why, now)
+        if self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, failed, report):
+            self._say(timer.uid, why, now)
 
     def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> None:
         """Sets an undecodable item aside; its key may still name the job."""
         key = Key(Table.TIMERS, str(item["pk"]), str(item["sk"]))
-        self._move(key, dict(item), shard, why, report)
         uid, generation = _named_job(key.sk)
-        if uid is not None:
-            self._fail_job(uid, generation, why, now)
+        failed = None if uid is None else _failed(uid, generation, why, now)
+        if self._move(key, dict(item), shard, why, failed, report) and uid is not None:
+            self._say(uid, why, now)
 
-    def _move(self, key: Key, item: dict[str, object], shard: int, why: str, report: ScanReport) -> None:
+    def _move(
+        self,
+        key: Key,
+        item: dict[str, object],
+        shard: int,
+        why: str,
+        failed: Update | None,
+        report: ScanReport,
+    ) -> bool:
+        """Whether the timer was set aside by this call. Its job fails with it, so that no crash can leave an active
+        job without a timer; a job that has moved on stays as it is.
+        """
         aside = quarantined(key, item, why, shard)
+        moved: tuple[Action, ...] = (aside, Delete(key=key, condition=Present()))
         try:
-            self.store.transact([aside, Delete(key=key, condition=Present())])
+            outcome = self.store.transact(moved if failed is None else (*moved, failed))
+            if failed is not None and _refused_by_the_job(outcome):
+                outcome = self.store.transact(moved)
         except StoreError:
             report.left += 1
-            return
+            return False
+        if isinstance(outcome, Cancelled):
+            report.left += outcome.transient
+            return False
         report.quarantined += 1
+        return True
 
-    def _fail_job(self, uid: str, generation: int | None, why: str, now: datetime) -> None:
-        """The job of that generation becomes ERROR; resume plants anew. Losing is fine: it has moved on."""
-        known = () if generation is None else (equals("gen", generation),)
-        update = Update(
-            key=keys.job(uid),
-            set={"state": JobState.ERROR.value, "why": why[:200], "updated": to_ms(now)},
-            add={"rev": 1},
-            condition=every(Present(), equals("state", JobState.ACTIVE.value), *known),
-        )
+    def _say(self, uid: str, why: str, now: datetime) -> None:
         try:
-            self.store.write(update)
             job = self.store.get(keys.job(uid)) or {}
         except StoreError:
             job = {}
         team, name = job.get("team"), job.get("name")
         self.tell(SetAside(uid=uid, team=team, job=name, why=why, at=now))
+
+
+def _failed(uid: str, generation: int | None, why: str, now: datetime) -> Update:
+    """The job of that generation becomes ERROR; resume plants anew."""
+    known = () if generation is None else (equals("gen", generation),)
+    return Update(
+        key=keys.job(uid),
+        set={"state": JobState.ERROR.value, "why": why[:200], "updated": to_ms(now)},
+        add={"rev": 1},
+        condition=every(Present(), equals("state", JobState.ACTIVE.value), *known),
+    )
+
+
+def _refused_by_the_job(outcome: Committed | Cancelled) -> bool:
+    """The timer is there, and its job has moved on."""
+    if not isinstance(outcome, Cancelled):
+        return False
+    return outcome.reasons[1].cause is Cause.NONE and outcome.reasons[-1].cause is Cause.CONDITION
 
 
 def _named_job(sk: str) -> tuple[str | None, int | None]:

@@ -44,7 +44,7 @@ class Resolver:
             report.left += 1
             return None
         there = decode_execution(item)
-        if there.claim_id == claim.record.claim_id:
+        if there.claim_id == claim.record.claim_id and there.planted_generation == claim.timer.generation:
             return replace(claim, record=there)
         if there.planted_generation < claim.timer.generation:
             return self._succeed(claim, there, report)

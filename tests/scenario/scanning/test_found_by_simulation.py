@@ -1,0 +1,81 @@
+"""Races and faults that the simulator found, each told at its smallest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.application import keys
+from fencepost.application.codec import encode_timer
+from fencepost.application.messages import ScanRequest
+from fencepost.application.store import OutcomeUnknownError, Put, Store, StoreBusyError, Write
+from fencepost.domain.states import JobState
+from tests.support.shard import Shard
+
+EVERY_MINUTE = {"cron": "* * * * *", "timezone": "UTC"}
+EVERY_TWO = {"cron": "*/2 * * * *", "timezone": "UTC"}
+
+
+class Between:
+    """A store before which something happens to single writes."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+class Unanswering(Between):
+    """Every single write takes effect, and none is answered."""
+
+    def write(self, write: Write) -> None:
+        self._store.write(write)
+        raise OutcomeUnknownError("no answer")
+
+
+class Refusing(Between):
+    """No single write takes effect."""
+
+    def write(self, write: Write) -> None:
+        raise StoreBusyError("throttled")
+
+
+def test_C3_a_timer_that_is_set_aside_never_leaves_an_active_job_without_one() -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_MINUTE)
+    [timer] = shard.timers()
+    shard.store.write(Put(key=keys.timer(timer), item={**encode_timer(timer), "tier": "platinum"}))
+    shard.scanner(store=Refusing(shard.store)).run(ScanRequest(0, shard.clock.now()))
+    assert shard.timers() == []
+    item = shard.store.get(keys.job(job.uid))
+    assert item is not None
+    assert item["state"] == JobState.ERROR
+
+
+def test_C3_a_job_that_has_moved_on_stays_as_it_is_when_its_old_timer_is_set_aside() -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_MINUTE)
+    [timer] = shard.timers()
+    shard.store.write(Put(key=keys.timer(timer), item={**encode_timer(timer), "tier": "platinum"}))
+    job = shard.edit(job, EVERY_TWO)
+    report = shard.scan()
+    assert report.quarantined == 1
+    item = shard.store.get(keys.job(job.uid))
+    assert item is not None
+    assert item["state"] == JobState.ACTIVE
+
+
+def test_B5_a_settled_record_of_this_very_pass_is_not_taken_for_the_newer_claim() -> None:
+    """Old and new schedule share an instant. The answer to settling the old timer is lost; the new one, claimed in
+    the same pass, finds a record with the pass's own claim id."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("edited", EVERY_TWO)
+    job = shard.edit(job, {"cron": "*/4 * * * *", "timezone": "UTC"} | {"start_at": "2026-03-01T02:00:00Z"})
+    shard.clock.set("2026-03-01T02:01:30Z")
+    job = shard.edit(job, EVERY_TWO)
+    shard.scanner(store=Unanswering(shard.store)).run(ScanRequest(0, shard.clock.now()))
+    shard.scan()
+    record = shard.record(job, "2026-03-01T02:02:00Z")
+    assert record is not None
+    assert (record.state, record.planted_generation) == ("QUEUED", job.generation)
+    assert [timer.generation for timer in shard.timers()] == [job.generation]
