@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.runtime.clock import sleep_ms
-from tests.support.live import LiveService, LiveTarget, ahead, until
+from tests.support.live import LiveService, LiveTarget, ahead, declaration, until
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("live")]
 
@@ -32,15 +32,18 @@ def test_fifty_jobs_outlive_a_kill_in_the_middle_of_their_firings(tmp_path, targ
     service = LiveService(tmp_path / "data")
     service.start()
     service.put_team("payments", max_concurrency=10)
-    now, later = ahead(6), ahead(20)
+    now, later = ahead(4), ahead(14)
     jobs = [f"job-{number:02}" for number in range(JOBS)]
-    for number, job in enumerate(jobs):
-        at = now if number < JOBS // 2 else later
-        service.put_job("payments", job, {"at": at}, f"{target.url}/hook", timeout_seconds=1, retry=SOON)
+
+    def due_at(at):
+        return declaration({"at": at}, f"{target.url}/hook", timeout_seconds=1, retry=SOON)
+
+    half = JOBS // 2
+    service.put_jobs("payments", {name: due_at(now if n < half else later) for n, name in enumerate(jobs)})
     until(lambda: True if calls[0] >= 12 else None, 20, "the first dozen firings")
     service.kill()
     held = {each.execution for each in target.at("/hook")}
-    sleep_ms(3_000)
+    sleep_ms(2_000)
 
     with service.running():
         listed = service.call("GET", "/v1/teams/payments/jobs?limit=100")["items"]
@@ -74,7 +77,7 @@ def test_ctrl_c_finishes_what_is_under_way_and_a_restart_goes_on_where_it_stoppe
     service.start()
     service.put_team("payments")
     service.put_job("payments", "slow", {"at": ahead(2)}, f"{target.url}/slow")
-    service.put_job("payments", "after", {"at": ahead(6)}, f"{target.url}/after")
+    service.put_job("payments", "after", {"at": ahead(4)}, f"{target.url}/after")
     until(lambda: target.at("/slow") or None, 15, "the slow call")
     assert service.stop() == 0
     assert len(target.at("/slow")) == 1

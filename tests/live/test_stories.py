@@ -16,7 +16,7 @@ import pytest
 
 from fencepost.domain.instants import from_wire
 from fencepost.runtime.clock import sleep_ms, utc_now
-from tests.support.live import ADMIN, LiveService, LiveTarget, RefusedError, ahead, until
+from tests.support.live import ADMIN, LiveService, LiveTarget, RefusedError, ahead, declaration, until
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("live")]
 
@@ -170,9 +170,9 @@ def test_a_teams_storm_queues_behind_its_own_cap_and_delays_nobody_else(told):
     target.answers["/storm"] = working
     service.put_team("storm", max_concurrency=CAP)
     service.put_team("calm")
-    due = ahead(14)
-    for number in range(STORM):
-        service.put_job("storm", f"job-{number:03}", {"at": due}, f"{target.url}/storm")
+    due = ahead(10)
+    storm = declaration({"at": due}, f"{target.url}/storm")
+    service.put_jobs("storm", {f"job-{number:03}": storm for number in range(STORM)})
     service.put_job("calm", "one", {"at": due}, f"{target.url}/calm")
     calm = service.only("calm", "one", "SUCCEEDED", within=30)
     assert calm["lateness_ms"] < 5_000

@@ -151,10 +151,18 @@ class LiveService:
         self, team: str, job: str, schedule: Mapping[str, Any], url: str, **facts: Any
     ) -> dict[str, Any]:
         """Declares a job with a webhook."""
-        webhook = {"url": url, "timeout_seconds": facts.pop("timeout_seconds", 10)}
-        body = {"schedule": schedule, "target": {"webhook": webhook}, **facts}
-        made: dict[str, Any] = self.call("PUT", f"/v1/teams/{team}/jobs/{job}", body)
+        made: dict[str, Any] = self.call(
+            "PUT", f"/v1/teams/{team}/jobs/{job}", declaration(schedule, url, **facts)
+        )
         return made
+
+    def put_jobs(self, team: str, jobs: Mapping[str, Mapping[str, Any]]) -> None:
+        """Declares any number of jobs, a hundred in a call."""
+        items = [{"name": name, "job": job} for name, job in jobs.items()]
+        for start in range(0, len(items), 100):
+            body = {"items": items[start : start + 100]}
+            results = self.call("POST", f"/v1/teams/{team}/bulk", body)["results"]
+            assert all(each["problem"] is None for each in results)
 
     def executions(self, team: str, job: str) -> list[dict[str, Any]]:
         """The job's records, the newest first."""
@@ -255,6 +263,12 @@ class LiveTarget:
             exchange.end_headers()
         except OSError:
             return  # who called has hung up
+
+
+def declaration(schedule: Mapping[str, Any], url: str, **facts: Any) -> dict[str, Any]:
+    """A job with a webhook."""
+    webhook = {"url": url, "timeout_seconds": facts.pop("timeout_seconds", 10)}
+    return {"schedule": schedule, "target": {"webhook": webhook}, **facts}
 
 
 def until(look: Callable[[], Any], within: float, what: str) -> Any:
