@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from typer.exceptions import Abort, TyperException
 
-from fencepost.cli import dead_letters, executions, jobs, previews, teams
+from fencepost.cli import apply, dead_letters, executions, jobs, previews, teams
 from fencepost.cli.arguments import hoisted
+from fencepost.cli.imports.command import app as importing
 from fencepost.cli.local import app as local
 from fencepost.cli.session import Choice, Session, Surroundings
 from fencepost.cli.telling import usage, why
@@ -24,6 +25,9 @@ app.command("executions")(executions.browse)
 app.command("execution")(executions.one)
 app.add_typer(dead_letters.app, name="dead-letters")
 app.command("redrive")(executions.redrive)
+app.command("plan")(apply.plan)
+app.command("apply")(apply.apply)
+app.add_typer(importing, name="import")
 app.command("preview")(previews.preview)
 app.add_typer(local, name="local")
 

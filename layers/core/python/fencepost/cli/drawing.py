@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from rich.text import Text
 from fencepost.client import Execution, Job, Occurrence
 
 NOTHING = "-"
+LONGEST_VALUE = 100
 _STYLES = {
     "ACTIVE": "green",
     "SUCCEEDED": "green",
@@ -41,6 +43,12 @@ def state(word: str, reason: str | None = None) -> Text:
     if reason:
         text.append(f" ({reason})", style="dim")
     return text
+
+
+def value(found: object) -> str:
+    """A value of a declaration in one line, cut where it is long."""
+    text = json.dumps(found, ensure_ascii=False) if found is not None else "none"
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:

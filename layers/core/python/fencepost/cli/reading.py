@@ -13,6 +13,7 @@ from typing import Any
 import typer
 import yaml
 
+from fencepost.cli import yamls
 from fencepost.domain.instants import aware
 
 _AGO = re.compile(r"(\d{1,6})([smhdw])")
@@ -46,12 +47,17 @@ def instant(text: str | None, now: datetime, *, ahead: bool = False) -> datetime
 def document(source: str) -> Any:  # noqa: ANN401 - any JSON value
     """The one YAML or JSON document of a file, or of standard input for ``-``. Raises typer.BadParameter."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
-        return yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"{source}: {getattr(error, 'strerror', None) or error}") from error
+        return yamls.read(content(source))
     except yaml.YAMLError as error:
         raise typer.BadParameter(f"{source} is no YAML: {' '.join(str(error).split())}") from error
+
+
+def content(source: str) -> str:
+    """The text of a file, or standard input for ``-``. Raises typer.BadParameter."""
+    try:
+        return sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{source}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def json_value(text: str | None, option: str) -> Any:  # noqa: ANN401 - any JSON value

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import typer
 from rich.console import Console, RenderableType
+from rich.progress import Progress
 
 from fencepost.client import Fencepost, Keys
 from fencepost.client.credentials import local_keys, on_this_machine
@@ -127,6 +129,16 @@ class Session:
     def warn(self, text: str) -> None:
         """A line that is no result."""
         self.around.err.print(text, markup=False)
+
+    @contextmanager
+    def progress(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        """A bar for long work, on a terminal only; what it gives is called once a step."""
+        if not self.around.interactive or self.choice.json:
+            yield lambda: None
+            return
+        with Progress(console=self.around.err, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda: bar.advance(task)
 
     def sure(self, question: str, *, yes: bool) -> None:
         """Asks on a terminal, unless `yes`; elsewhere nobody could answer. Raises typer.Exit for a no."""

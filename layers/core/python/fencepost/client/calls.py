@@ -111,6 +111,17 @@ class Caller:
         self.clock.sleep(self.retrying.delay(attempt, self.entropy.fraction(), asked))
 
 
+def precondition(revision: int | None) -> dict[str, str]:
+    """The header that makes a write happen only at this revision; 0 stands for "not there", None for whatever is."""
+    match revision:
+        case None:
+            return {}
+        case 0:
+            return {"If-None-Match": "*"}
+        case _:
+            return {"If-Match": f'"{revision}"'}
+
+
 def path(*parts: str) -> str:
     """The path of a resource under /v1, each part escaped."""
     return "/v1/" + "/".join(quote(part, safe="~") for part in parts)

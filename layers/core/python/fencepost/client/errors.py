@@ -2,6 +2,7 @@
 
 FencepostError
 ├── ConfigurationError        nothing was sent: no endpoint, no team, no credentials, no region
+│   └── DeclarationError      nothing was sent: a file of jobs cannot be read; every fault is told
 ├── UnreachableError          no answer in time, after every repetition; a write may or may not have happened
 ├── UnexpectedAnswerError     an answer that this version of the library cannot read
 ├── ApiError                  the service refused: `status`, `kind`, `faults`
@@ -29,6 +30,17 @@ class FencepostError(Exception):
 
 class ConfigurationError(FencepostError):
     """Nothing was sent, because something that is needed is not known."""
+
+
+class DeclarationError(ConfigurationError):
+    """A file of jobs is not one. `faults` holds everything that is wrong with its shape."""
+
+    def __init__(self, faults: tuple[FieldFault, ...]) -> None:
+        self.faults = faults
+        super().__init__("; ".join(map(str, faults)))
+
+    def __reduce__(self) -> tuple[type[DeclarationError], tuple[tuple[FieldFault, ...]]]:
+        return type(self), (self.faults,)
 
 
 class UnreachableError(FencepostError):

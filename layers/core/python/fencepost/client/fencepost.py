@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Unpack
 from urllib.parse import urlsplit
 
-from fencepost.client.calls import Call, Caller, Retrying, path
+from fencepost.client.bulk import BulkItem, BulkResult, BulkResults
+from fencepost.client.calls import Call, Caller, Retrying, path, precondition
 from fencepost.client.credentials import Keys, Signer, signer
 from fencepost.client.decoding import decode
 from fencepost.client.errors import ConfigurationError
 from fencepost.client.execution import ExecutionHandle
 from fencepost.client.job import JobHandle
 from fencepost.client.paging import walk
-from fencepost.client.results import Execution, Health, Job, Preview, Redriven, Revision, Team
+from fencepost.client.results import Execution, Health, Job, Limits, Preview, Redriven, Revision, Team
 from fencepost.client.shapes import TeamFields
 from fencepost.client.system import Clock, Entropy, SystemClock, SystemEntropy
 from fencepost.client.transport import Transport, Urllib3Transport
@@ -94,6 +95,16 @@ class Fencepost:
         )
         return decode(Redriven, self.caller.call(call).body)
 
+    def bulk(self, items: Sequence[BulkItem], *, key: str | None = None) -> tuple[BulkResult, ...]:
+        """Up to 100 puts and deletes in one call, each standing by itself: one result per item, in order."""
+        body = {"items": [item.wire() for item in items]}
+        call = Call(method="POST", path=self._path("bulk"), body=body, key=key, keyed=True)
+        return decode(BulkResults, self.caller.call(call).body).results
+
+    def limits(self) -> Limits:
+        """The team's limits with what is used of them."""
+        return decode(Limits, self.caller.call(Call(method="GET", path=self._path("limits"))).body)
+
     def get_team(self) -> Team:
         """The team. Raises NotFoundError."""
         return decode(Team, self.caller.call(Call(method="GET", path=self._path())).body)
@@ -166,6 +177,7 @@ class Fencepost:
         return path("teams", self._team, *more)
 
     def _team_write(self, method: str, body: object, if_revision: int | None) -> Team:
-        headers = {} if if_revision is None else {"If-Match": f'"{if_revision}"'}
-        call = Call(method=method, path=self._path(), body=body, headers=headers, keyed=True)
+        call = Call(
+            method=method, path=self._path(), body=body, headers=precondition(if_revision), keyed=True
+        )
         return decode(Team, self.caller.call(call).body)

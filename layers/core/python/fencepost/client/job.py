@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
-from fencepost.client.calls import Call, Caller, path
+from fencepost.client.calls import Call, Caller, path, precondition
 from fencepost.client.decoding import decode
 from fencepost.client.paging import walk
 from fencepost.client.results import Execution, Job, JobChange, Revision
@@ -19,8 +19,9 @@ from fencepost.domain.instants import to_wire
 class JobHandle:
     """What can be done with a job. Nothing is sent before a method is called.
 
-    `if_revision` makes a write happen only while the job is at that revision (ChangedError otherwise). `key` is an
-    Idempotency-Key of one's own: the same write with the same key happens once, however often it is made.
+    `if_revision` makes a write happen only while the job is at that revision (ChangedError otherwise; 0: only while it
+    is not there). `key` is an Idempotency-Key of one's own: the same write with the same key happens once, however often
+    it is made.
     """
 
     caller: Caller
@@ -124,13 +125,23 @@ class JobHandle:
     def _write(
         self, method: str, more: tuple[str, ...], body: object, if_revision: int | None, key: str | None
     ) -> Any:  # noqa: ANN401 - the answer's JSON
-        headers = {} if if_revision is None else {"If-Match": f'"{if_revision}"'}
-        call = Call(method=method, path=self._path(*more), body=body, headers=headers, key=key, keyed=True)
+        call = Call(
+            method=method,
+            path=self._path(*more),
+            body=body,
+            headers=precondition(if_revision),
+            key=key,
+            keyed=True,
+        )
         return self.caller.call(call).body
 
     def _would(self, method: str, more: tuple[str, ...], body: object) -> JobChange:
         call = Call(method=method, path=self._path(*more), body=body, query={"dry_run": True})
-        return decode(JobChange, self.caller.call(call).body)
+        found = self.caller.call(call).body
+        if isinstance(found, dict) and not found.get("dry_run"):  # the job itself: nothing would change
+            same = {"before": found, "after": found, "cancels": []}
+            found = {**same, "next_before": found.get("next"), "next_after": found.get("next")}
+        return decode(JobChange, found)
 
 
 def _pausing(note: str | None, until: datetime | None, *, cancel_started: bool) -> dict[str, Any]:

@@ -195,3 +195,22 @@ class Health(Result):
     now: datetime
     shards: int = 0
     watermark_age_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(Result):
+    """A limit, and what is used of it; None where use makes no sense."""
+
+    limit: int
+    used: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits(Result):
+    """A team's limits."""
+
+    max_jobs: Limit
+    max_daily_firings: Limit
+    max_concurrency: Limit
+    payload_bytes: Limit
+    tiers: tuple[str, ...]
