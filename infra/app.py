@@ -1,14 +1,16 @@
-"""Synthesises one stage: `cdk deploy --all -c stage=dev`, or `python -m infra.app` for the templates alone.
+"""Synthesises one stage: `python -m infra.deploy deploy --all -c stage=dev`, or `python -m infra.app` for the templates.
 
-Context: `stage` (dev, staging, prod), `account`, `region`; after a restore `restored` (the suffix of the restored
+Context: `stage` (dev, staging, prod), `account`, `region`, `admins` (principals, by commas); after a restore `restored` (the suffix of the restored
 tables) and `no_fire_before` (the instant up to which nothing is fired).
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import aws_cdk as cdk
@@ -17,6 +19,7 @@ from cdk_nag import AwsSolutionsChecks
 from infra.nag import acknowledge
 from infra.names import Names
 from infra.packaging import package
+from infra.packaging.folders import ROOT
 from infra.routes import read_routes
 from infra.settings import Stage, StageError
 from infra.stacks.account import AccountStack
@@ -37,11 +40,12 @@ def stage_of(context: Mapping[str, str | None]) -> Stage:
         region=context.get("region") or stage.region,
         restored=context.get("restored") or stage.restored,
         no_fire_before=context.get("no_fire_before") or stage.no_fire_before,
+        admins=tuple(filter(None, (context.get("admins") or "").split(","))) or stage.admins,
     )
     return stage.check()
 
 
-CONTEXT = ("stage", "account", "region", "restored", "no_fire_before")
+CONTEXT = ("stage", "account", "region", "restored", "no_fire_before", "admins")
 
 
 def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack, StoreStack, ServiceStack]:
@@ -60,9 +64,22 @@ def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack,
     return account, store, service
 
 
-def main() -> None:
+def new_app(arguments: Sequence[str]) -> cdk.App:
+    """Under the CDK command line the app gets its context from there; run by itself, from `cdk.json` and `-c key=value`."""
+    if "CDK_CONTEXT_JSON" in os.environ:
+        return cdk.App(analytics_reporting=False)
+    parser = argparse.ArgumentParser(prog="python -m infra.app")
+    parser.add_argument("-c", dest="context", metavar="KEY=VALUE", action="append", default=[])
+    given = dict(pair.split("=", 1) for pair in parser.parse_args(arguments).context)
+    settings = json.loads((ROOT / "cdk.json").read_text())
+    return cdk.App(
+        context={**settings["context"], **given}, outdir=settings["output"], analytics_reporting=False
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
     """Packages the code and writes the templates."""
-    app = cdk.App(analytics_reporting=False)
+    app = new_app(arguments)
     wanted = {name: app.node.try_get_context(name) for name in CONTEXT}
     wanted["account"] = wanted["account"] or os.environ.get("CDK_DEFAULT_ACCOUNT")
     wanted["region"] = wanted["region"] or os.environ.get("CDK_DEFAULT_REGION")
@@ -74,4 +91,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -33,15 +33,14 @@ class SignedApi:
         """One call. A header's underscores stand for hyphens."""
         content = None if body is None else json.dumps(body).encode()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
-        request = AWSRequest(method=method, url=self.url.rstrip("/") + path, data=content, headers=given)
+        url = self.url.rstrip("/") + path
+        request = AWSRequest(method=method, url=url, data=content, headers=given)
         if content is not None:
             request.headers["Content-Type"] = "application/json"
         if self.credentials is not None:
             SigV4Auth(self.credentials, "execute-api", self.region).add_auth(request)
         with urllib3.PoolManager(retries=False) as pool:
-            answer = pool.request(
-                method, request.url, body=content, headers=dict(request.headers), timeout=30
-            )
+            answer = pool.request(method, url, body=content, headers=dict(request.headers), timeout=30)
         return Answer(answer.status, _read(answer.data))
 
 

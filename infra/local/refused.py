@@ -21,7 +21,7 @@ def composite_alarm(resource: Resource) -> bool:
 
 def math_alarm(resource: Resource) -> bool:
     """An alarm on an expression."""
-    return resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]
+    return str(resource["Type"]) == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]
 
 
 def service_level_objective(resource: Resource) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "assets"
+KEPT = 6
 
 
 def digest(parts: Iterable[bytes]) -> str:
@@ -26,6 +27,7 @@ def built(name: str, key: str, build: Callable[[Path], None], under: Path = BUIL
     if folder.exists():
         return folder
     under.mkdir(parents=True, exist_ok=True)
+    _forget(name, under)
     draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=under))
     try:
         build(draft)
@@ -37,6 +39,13 @@ def built(name: str, key: str, build: Callable[[Path], None], under: Path = BUIL
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder
+
+
+def _forget(name: str, under: Path) -> None:
+    """Removes all but the newest few of a name: each change of the code makes another."""
+    known = [path for path in under.iterdir() if path.name.rpartition("-")[0] == name]
+    for old in sorted(known, key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def files(folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ NOT_SHIPPED = frozenset({"cli", "client", "console", "local"})
 def core(target: Target, compiler: str | None) -> Path:
     """The core layer's folder: the package less what is not shipped."""
     sources = [path for path in _sources(CORE / "fencepost") if not _left_out(path)]
-    name = f"core-python{target.python}" + ("" if compiler is None else "-compiled")
+    name = f"core-{target}" + ("" if compiler is None else "-compiled")
 
     def build(folder: Path) -> None:
         _copy(sources, CORE, folder / "python")

@@ -23,7 +23,7 @@ class Target:
 
     def __str__(self) -> str:
         """Fit for a folder's name."""
-        return f"python{self.python}-{'native' if self.native else self.machine}"
+        return f"python{self.python.replace('.', '')}-{'native' if self.native else self.machine}"
 
 
 LAMBDA = Target()

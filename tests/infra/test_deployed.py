@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from infra.local import refused
-from infra.local.deploy import ADMIN, create, deploy, local
-from infra.local.engine import REGION, running
+from infra.local.deploy import ADMIN, Deployed, create, deploy, local
+from infra.local.engine import REGION, Engine, running
 from infra.local.identities import create_user
 from infra.names import PASSES, Fn
 from infra.signed import SignedApi
@@ -49,9 +50,9 @@ DIFFERS = {
 class Stage:
     """The deployed stage, and those who call it."""
 
-    engine: object
-    deployed: object
-    output: object
+    engine: Engine
+    deployed: Deployed
+    output: Path
     admin: SignedApi
     payments: SignedApi
 
@@ -64,6 +65,11 @@ class Stage:
         group = self.deployed.names.log_group(function)
         events = self.engine.client("logs").filter_log_events(logGroupName=group)["events"]
         return [event["message"] for event in events]
+
+    def measured(self, function, metric):
+        """Its lines with samples of a metric; None until there are some (they come when an invocation is over)."""
+        lines = [json.loads(line) for line in self.lines(function) if line.startswith('{"_aws"')]
+        return [line for line in lines if line.get(metric) is not None] or None
 
     def records(self, job):
         answer = self.payments.call("GET", f"{TEAM}/jobs/{job}/executions")
@@ -135,7 +141,7 @@ def finished(stage, job):
     """The job's one record, once it is final."""
 
     def look():
-        return [each for each in stage.records(job) if each["state"] in {"SUCCEEDED", "DEAD"}]
+        return [each for each in stage.records(job) if each["state"] in {"SUCCEEDED", "DEAD"}] or None
 
     (record,) = until(look, 120, f"{job} to come to its end")
     return record
@@ -151,21 +157,23 @@ def test_a_firing_takes_the_whole_way_and_the_record_says_so(stage, registered):
     assert record["claimed_at"] < record["started_at"]
     assert record["lateness_ms"] >= 0
     received = stage.engine.client("sqs").receive_message(
-        QueueUrl=f"{stage.engine.endpoint}/000000000000/fencepost-local-probe", MaxNumberOfMessages=10
+        QueueUrl=f"{stage.engine.endpoint}/000000000000/fencepost-local-probe",
+        MaxNumberOfMessages=10,
+        MessageAttributeNames=["All"],
     )
     (message,) = received["Messages"]
-    body = json.loads(message["Body"])
-    assert record["id"] in json.dumps(message) + json.dumps(body)
-    assert '{"order":7}' in message["Body"]
+    assert message["Body"] == '{"order":7}'
+    told = {name: attribute["StringValue"] for name, attribute in message["MessageAttributes"].items()}
+    assert told["Fencepost-Execution"] == record["id"]
+    assert told["Fencepost-Fence"] == str(record["fence"])
 
 
 @pytest.mark.parametrize("function", [Fn.TICK, Fn.SCAN, Fn.DELIVER_STANDARD])
 def test_the_packaged_functions_did_it(stage, registered, function):
     finished(stage, "far")
     metric = {Fn.TICK: "TickRan", Fn.SCAN: "Claimed", Fn.DELIVER_STANDARD: "Fired"}[function]
-    emitted = [json.loads(line) for line in stage.lines(function) if line.startswith('{"_aws"')]
-    assert any(line.get(metric) for line in emitted)
-    assert {line["Stage"] for line in emitted} == {"local"}
+    said = until(lambda: stage.measured(function, metric), 60, f"{function} to say that it did")
+    assert {line["Stage"] for line in said} == {"local"}
 
 
 def test_the_deployed_guard_refuses_a_loopback_webhook(stage, registered):
@@ -183,11 +191,7 @@ def test_the_deployed_guard_refuses_a_loopback_webhook(stage, registered):
 def test_a_dead_firing_passes_its_queue_and_is_listed(stage, registered):
     record = finished(stage, "near")
 
-    def look():
-        emitted = [json.loads(line) for line in stage.lines(Fn.DEAD_LETTER) if line.startswith('{"_aws"')]
-        return [line for line in emitted if line.get("DeadLetters")]
-
-    assert until(look, 60, "the dead-letter function to count it")
+    until(lambda: stage.measured(Fn.DEAD_LETTER, "DeadLetters"), 60, "the dead-letter function to count it")
     listed = stage.payments.call("GET", f"{TEAM}/dead-letters")
     assert [each["id"] for each in listed.body["items"]] == [record["id"]]
 
@@ -205,7 +209,7 @@ def test_nobody_gets_in_unsigned_or_next_door(stage):
 @pytest.mark.parametrize("function", [Fn.SWEEP, Fn.TICK])
 def test_what_the_clock_wakes_runs_under_its_own_role(stage, function):
     answer = stage.engine.client("lambda").invoke(
-        FunctionName=stage.deployed.names.function(function), Payload=b"{}"
+        FunctionName=stage.deployed.names.function(function), Payload=b'{"detail": {"every_minutes": 5}}'
     )
     assert "FunctionError" not in answer, answer["Payload"].read()
 
@@ -214,12 +218,8 @@ def test_the_pump_runs_under_its_own_role(stage):
     event = json.loads((ROOT / "events" / "sqs_pump.json").read_text())
     url = f"{stage.engine.endpoint}/000000000000/{stage.deployed.names.queue('pump')}"
     stage.engine.client("sqs").send_message(QueueUrl=url, MessageBody=event["Records"][0]["body"])
-    emitted = until(
-        lambda: [line for line in stage.lines(Fn.PUMP) if "SlotsInUse" in line],
-        60,
-        "the pump to say what it saw",
-    )
-    assert json.loads(emitted[0])["team"] == "payments"
+    said = until(lambda: stage.measured(Fn.PUMP, "SlotsInUse"), 60, "the pump to say what it saw")
+    assert said[0]["team"] == "payments"
 
 
 def test_no_function_was_refused_anything(stage, registered):
@@ -243,7 +243,7 @@ def test_every_resource_of_the_templates_exists(stage):
 
 
 def test_what_is_cut_for_the_engine_is_this_and_nothing_else(stage):
-    cut = {}
+    cut: dict[str, int] = {}
     for path in stage.output.glob("*.template.json"):
         template = json.loads(path.read_text())
         kept = refused.accepted(template)["Resources"]
