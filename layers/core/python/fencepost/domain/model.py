@@ -19,6 +19,7 @@ from fencepost.domain.policies import (
     Tier,
 )
 from fencepost.domain.states import FINAL, ExecutionState, JobState, Reason
+from fencepost.domain.teams import MAX_DAILY_FIRINGS, NotifyTargets, SigningKey, Team
 
 if TYPE_CHECKING:
     from fencepost.domain.identity import ExecutionId
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JOB_TIERS",
+    "MAX_DAILY_FIRINGS",
     "Attempt",
     "Bucket",
     "Caller",
@@ -47,53 +49,6 @@ __all__ = [
     "Timer",
     "TimerKind",
 ]
-
-
-MAX_DAILY_FIRINGS = 10_000_000
-"""What a team's schedules may ask for in a day, unless an administrator says otherwise."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotifyTargets:
-    """Where a team is told about what went wrong. All that are set are told, with one id."""
-
-    sns: str | None = None
-    webhook: str | None = None
-    event_bus: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Team:
-    """A tenant. `max_concurrency` is its cap on leased slots and is never unlimited."""
-
-    name: str
-    revision: int = 1
-    max_concurrency: int = 50
-    notify: NotifyTargets = field(default_factory=NotifyTargets)
-    notify_on: frozenset[str] = frozenset({"dead"})
-    tiers: tuple[Tier, ...] = JOB_TIERS
-    principals: tuple[str, ...] = ()
-    retention: timedelta = timedelta(days=30)
-    paused: bool = False
-    paused_note: str | None = None
-    max_jobs: int = 100_000
-    max_daily_firings: int = MAX_DAILY_FIRINGS
-    allowed_hosts: tuple[str, ...] | None = None
-    delivery_role: str | None = None
-    external_id: str | None = None
-    signing_keys: tuple[SigningKey, ...] = ()
-    created_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SigningKey:
-    """One signing key of a team. `secret` is sealed (an envelope), never the plain key."""
-
-    id: str
-    scheme: str
-    secret: str
-    created_at: datetime
-    public: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

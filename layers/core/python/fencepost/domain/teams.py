@@ -1,0 +1,54 @@
+"""A team as a frozen value: what it may use of the stage, who is told, who may call, and how it sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from fencepost.domain.policies import JOB_TIERS, Tier
+
+MAX_DAILY_FIRINGS = 10_000_000
+"""What a team's schedules may ask for in a day, unless an administrator says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifyTargets:
+    """Where a team is told about what went wrong. All that are set are told, with one id."""
+
+    sns: str | None = None
+    webhook: str | None = None
+    event_bus: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    """A tenant. `max_concurrency` is its cap on leased slots and is never unlimited."""
+
+    name: str
+    revision: int = 1
+    max_concurrency: int = 50
+    notify: NotifyTargets = field(default_factory=NotifyTargets)
+    notify_on: frozenset[str] = frozenset({"dead"})
+    tiers: tuple[Tier, ...] = JOB_TIERS
+    principals: tuple[str, ...] = ()
+    retention: timedelta = timedelta(days=30)
+    paused: bool = False
+    paused_note: str | None = None
+    max_jobs: int = 100_000
+    max_daily_firings: int = MAX_DAILY_FIRINGS
+    allowed_hosts: tuple[str, ...] | None = None
+    delivery_role: str | None = None
+    external_id: str | None = None
+    signing_keys: tuple[SigningKey, ...] = ()
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningKey:
+    """One signing key of a team. `secret` is sealed (an envelope), never the plain key."""
+
+    id: str
+    scheme: str
+    secret: str
+    created_at: datetime
+    public: str | None = None
