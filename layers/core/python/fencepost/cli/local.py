@@ -21,40 +21,40 @@ app = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 DataDirOption = Annotated[Path, typer.Option(help="Where store, queues, credentials and logs lie.")]
 
 
+StoreOption = Annotated[StoreKind, typer.Option(help="memory forgets everything at the end.")]
+PortOption = Annotated[int, typer.Option(help="The API's port on 127.0.0.1; 0 takes a free one.")]
+WorkersOption = Annotated[int, typer.Option(help="Deliver in this many processes, which may be killed.")]
+
+
+def _flag(name: str, says: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(name, help=says)
+    return option
+
+
 @app.callback()
 def local(
     context: typer.Context,
-    store: Annotated[
-        StoreKind, typer.Option(help="memory forgets everything at the end.")
-    ] = StoreKind.SQLITE,
+    store: StoreOption = StoreKind.SQLITE,
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
-    port: Annotated[
-        int, typer.Option(help="The API's port on 127.0.0.1; 0 takes a free one.")
-    ] = DEFAULT_PORT,
-    workers: Annotated[int, typer.Option(help="Deliver in this many processes, which may be killed.")] = 0,
+    port: PortOption = DEFAULT_PORT,
+    workers: WorkersOption = 0,
     engine_only: Annotated[
-        bool,
-        typer.Option("--engine-only", help="Fire, but serve no API: another process does, on the same data."),
+        bool, _flag("--engine-only", "Fire, but serve no API: another process does.")
     ] = False,
     api_only: Annotated[
-        bool, typer.Option("--api-only", help="Serve the API, but fire nothing: another process does.")
+        bool, _flag("--api-only", "Serve the API, but fire nothing: another process does.")
     ] = False,
-    no_auth: Annotated[
-        bool, typer.Option("--no-auth", help="Take unsigned calls as the administrator's.")
-    ] = False,
+    no_auth: Annotated[bool, _flag("--no-auth", "Take unsigned calls as the administrator's.")] = False,
     allow_private_targets: Annotated[
-        bool, typer.Option("--allow-private-targets", help="Let jobs call this machine and its network.")
+        bool, _flag("--allow-private-targets", "Let jobs call this machine and its network.")
     ] = False,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Declare a team with a handful of jobs and show them.")
-    ] = False,
+    demo: Annotated[bool, _flag("--demo", "Declare a team with a handful of jobs and show them.")] = False,
 ) -> None:
     """Run the whole service on this machine until Ctrl-C.
 
     Example: fencepost local --demo
 
-    Ctrl-C finishes what is under way and exits 0. `kill -9` loses nothing that was acknowledged: start again with
-    the same --data-dir. Only a power failure may take the last moments with it.
+    Ctrl-C finishes what is under way and exits 0. `kill -9` loses nothing that was acknowledged: start again with the same --data-dir. Only a power failure may take the last moments with it.
     """
     if context.invoked_subcommand is not None:
         return
