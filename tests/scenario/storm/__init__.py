@@ -1,0 +1,1 @@
+"""Crowds in a timed model: caps, tiers and neighbours under load."""
