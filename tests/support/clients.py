@@ -175,7 +175,12 @@ class Printed:
     @property
     def json(self) -> Any:
         """Standard output as JSON."""
-        return json.loads(self.out)
+        return self.read(self.out)
+
+    @staticmethod
+    def read(text: str) -> Any:
+        """A text as JSON."""
+        return json.loads(text)
 
 
 @dataclass

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 from typer.exceptions import Abort, TyperException
 
-from fencepost.cli import apply, dead_letters, executions, jobs, previews, teams
+from fencepost.cli import (
+    apply,
+    dead_letters,
+    executions,
+    jobs,
+    policies,
+    previews,
+    service,
+    stories,
+    teams,
+    watching,
+)
 from fencepost.cli.arguments import hoisted
 from fencepost.cli.imports.command import app as importing
 from fencepost.cli.local import app as local
@@ -17,19 +28,28 @@ from fencepost.cli.telling import usage, why
 from fencepost.client import FencepostError
 
 FAILED = 1
+DECLARE, LOOK, MEND, SERVICE = "Declare", "Look", "Mend", "Team and service"
 
 app = typer.Typer(name="fencepost", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
-app.add_typer(teams.app, name="team")
-app.add_typer(jobs.app, name="job")
-app.command("executions")(executions.browse)
-app.command("execution")(executions.one)
-app.add_typer(dead_letters.app, name="dead-letters")
-app.command("redrive")(executions.redrive)
-app.command("plan")(apply.plan)
-app.command("apply")(apply.apply)
-app.add_typer(importing, name="import")
-app.command("preview")(previews.preview)
-app.add_typer(local, name="local")
+app.add_typer(teams.app, name="team", rich_help_panel=DECLARE)
+app.add_typer(jobs.app, name="job", rich_help_panel=DECLARE)
+app.command("plan", rich_help_panel=DECLARE)(apply.plan)
+app.command("apply", rich_help_panel=DECLARE)(apply.apply)
+app.add_typer(importing, name="import", rich_help_panel=DECLARE)
+app.command("preview", rich_help_panel=DECLARE)(previews.preview)
+app.command("next", rich_help_panel=LOOK)(stories.following)
+app.command("watch", rich_help_panel=LOOK)(watching.watch)
+app.command("history", rich_help_panel=LOOK)(stories.history)
+app.command("why", rich_help_panel=LOOK)(stories.why)
+app.command("executions", rich_help_panel=LOOK)(executions.browse)
+app.command("execution", rich_help_panel=LOOK)(executions.one)
+app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel=MEND)
+app.command("redrive", rich_help_panel=MEND)(executions.redrive)
+app.command("limits", rich_help_panel=SERVICE)(service.limits)
+app.command("audit", rich_help_panel=SERVICE)(service.audit)
+app.command("doctor", rich_help_panel=SERVICE)(service.doctor)
+app.command("iam-policy", rich_help_panel=SERVICE)(policies.iam_policy)
+app.add_typer(local, name="local", rich_help_panel=SERVICE)
 
 
 @app.callback()

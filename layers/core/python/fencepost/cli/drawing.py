@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -163,6 +163,18 @@ def lateness(milliseconds: int | None) -> str:
     if milliseconds is None:
         return NOTHING
     return f"{milliseconds} ms" if milliseconds < 10_000 else f"{milliseconds / 1000:,.1f} s"
+
+
+def length(span: timedelta) -> str:
+    """A length in its two largest units."""
+    if span < timedelta(seconds=1):
+        return f"{span // timedelta(milliseconds=1)} ms"
+    rest, parts = span // timedelta(seconds=1), []
+    for unit, size in (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts[:2])
 
 
 def execution(value: Execution) -> Group:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fencepost.cli import drawing
+from fencepost.cli.completing import job_names
 from fencepost.cli.reading import instant
 from fencepost.cli.session import session
 
@@ -16,7 +17,7 @@ Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
 
 def browse(
     context: typer.Context,
-    job: Annotated[str, typer.Argument(help="The job's name, or ~uid.")],
+    job: Annotated[str, typer.Argument(help="The job's name, or ~uid.", autocompletion=job_names)],
     state: Annotated[str | None, typer.Option(help="Only records in this state: DEAD.")] = None,
     since: Annotated[str | None, typer.Option(help="From this instant on, or 2h.")] = None,
     before: Annotated[str | None, typer.Option(help="Before this instant, or 2h.")] = None,

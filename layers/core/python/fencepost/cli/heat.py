@@ -117,7 +117,7 @@ def _walls(zone: str, start: datetime) -> tuple[tuple[tuple[int, int, int, int],
 
 
 def picture(found: Heat) -> Text:
-    """24 rows of 60 minutes, UTC; the darkest are the fullest."""
+    """24 rows of 60 minutes, UTC; a shade stands for the root of a count, so that one peak does not hide the rest."""
     peak = max(found.counts)
     text = Text(
         f"{found.start:%Y-%m-%d} UTC   0         10        20        30        40        50\n", style="bold"
@@ -127,7 +127,7 @@ def picture(found: Heat) -> Text:
         row = found.counts[hour * 60 : hour * 60 + 60]
         text.append(f"{at:%H:%M}  {sum(row):>7,}  ")
         for count in row:
-            shade = 0 if not count else 1 + (count * (len(_SHADES) - 2)) // max(peak, 1)
+            shade = 0 if not count else 1 + int((count / peak) ** 0.5 * (len(_SHADES) - 2))
             text.append(_SHADES[shade], style=_STYLES[shade])
         text.append("\n")
     for at, count in found.crowded():

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fencepost.cli import drawing
+from fencepost.cli.completing import job_names
 from fencepost.cli.job_put import put
 from fencepost.cli.reading import instant, pairs
 from fencepost.cli.session import session
@@ -15,7 +16,7 @@ from fencepost.cli.session import session
 app = typer.Typer(no_args_is_help=True, help="Jobs: declare, look at, pause, run.")
 app.command()(put)
 
-Name = Annotated[str, typer.Argument(help="The job's name, or ~uid.")]
+Name = Annotated[str, typer.Argument(help="The job's name, or ~uid.", autocompletion=job_names)]
 Note = Annotated[str | None, typer.Option(help="Why, for the audit trail.")]
 Revision = Annotated[int | None, typer.Option(help="Only if the job is at this revision.")]
 
@@ -111,7 +112,7 @@ def pause(
 def resume(context: typer.Context, name: Name, note: Note = None) -> None:
     """Resume a job, out of a pause or an error: from its next occurrence on.
 
-    Example: fencepost job resume nightly
+    Example: fencepost job resume report
     """
     run = session(context)
     found = run.mine.job(name).resume(note)

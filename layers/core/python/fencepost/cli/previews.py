@@ -1,7 +1,9 @@
-"""`fencepost preview`: what a schedule would do."""
+"""`fencepost preview`: what a schedule, or a whole crontab, would do."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -10,9 +12,12 @@ from rich.text import Text
 
 from fencepost.cli import drawing
 from fencepost.cli.job_put import At, Cron, Every, Within, Zone, schedule_of
-from fencepost.cli.reading import instant
-from fencepost.cli.session import session
+from fencepost.cli.reading import content, instant
+from fencepost.cli.session import Session, session
 from fencepost.client import Preview
+from fencepost.domain.faults import Faults
+from fencepost.domain.instants import to_wire
+from fencepost.domain.schedule import CrontabLine, Schedule, describe, occurrences, parse_crontab, warnings
 
 
 def preview(
@@ -22,18 +27,30 @@ def preview(
     every: Every = None,
     at: At = None,
     within: Within = None,
+    file: Annotated[
+        str | None, typer.Option("--file", "-f", help="A crontab: each of its lines, read on this machine.")
+    ] = None,
     after: Annotated[str | None, typer.Option(help="From this instant on; now by default.")] = None,
     count: Annotated[int, typer.Option(min=1, max=1000, help="How many occurrences.")] = 5,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 where a line of the file is refused.")
+    ] = False,
 ) -> None:
     """Show what a schedule would do; nothing is stored.
 
     Example: fencepost preview --cron "30 2 * * *" --tz Europe/Berlin --after 2026-03-28 --count 3
+
+    Example: fencepost preview --file crontab.txt --tz Europe/Berlin --count 2
     """
     run = session(context)
+    begin = instant(after, run.around.clock.now())
+    if file is not None:
+        refused = _crontab(run, file, timezone or "UTC", begin or run.around.clock.now(), count)
+        raise typer.Exit(1 if check and refused else 0)
     schedule = schedule_of(cron, timezone, every, at, within)
     if schedule is None:
-        raise typer.BadParameter("a schedule, please: --cron, --every, --at or --in")
-    found = run.client.preview(schedule, after=instant(after, run.around.clock.now()), count=count)
+        raise typer.BadParameter("a schedule, please: --cron, --every, --at, --in or --file")
+    found = run.client.preview(schedule, after=begin, count=count)
     run.show(found, lambda: picture(found))
 
 
@@ -43,3 +60,44 @@ def picture(found: Preview) -> RenderableType:
     misfire = found.misfire
     policy = f"missed runs: {misfire['policy']}, within {misfire['window_seconds']:,} s, at most {misfire['max_runs']}"
     return Group(*lines, drawing.occurrences(found.occurrences), Text(policy, style="dim"))
+
+
+def _crontab(run: Session, file: str, timezone: str, begin: datetime, count: int) -> int:
+    """How many lines are refused."""
+    try:
+        lines = parse_crontab(content(file), now=begin, timezone=timezone)
+    except Faults as refused:
+        raise typer.BadParameter(str(refused)) from refused
+    if run.choice.json:
+        run.json([_line_wire(line, begin, count) for line in lines])
+    else:
+        for line in lines:
+            run.around.out.print(_line(line, begin, count), soft_wrap=True)
+    refused = sum(line.schedule is None for line in lines)
+    if refused:
+        run.warn(f"{refused:,} of {len(lines):,} lines are refused")
+    return refused
+
+
+def _next(schedule: Schedule, begin: datetime, count: int) -> list[datetime]:
+    return list(islice(occurrences(schedule, begin), count))
+
+
+def _line(line: CrontabLine, begin: datetime, count: int) -> Text:
+    text = Text(f"{line.number:>5}  {line.text}\n", style="bold")
+    if line.schedule is None:
+        return text.append("\n".join(f"       {fault}" for fault in line.faults), style="red")
+    text.append(f"       {describe(line.schedule)}\n", style="dim")
+    text.append("".join(f"       {each}\n" for each in warnings(line.schedule)), style="yellow")
+    return text.append("       " + ", ".join(map(drawing.moment, _next(line.schedule, begin, count))))
+
+
+def _line_wire(line: CrontabLine, begin: datetime, count: int) -> dict[str, object]:
+    known = line.schedule
+    return {
+        "line": line.number,
+        "text": line.text,
+        "says": None if known is None else describe(known),
+        "occurrences": [] if known is None else [to_wire(at) for at in _next(known, begin, count)],
+        "faults": [str(fault) for fault in line.faults],
+    }

@@ -121,6 +121,11 @@ class Session:
         """Prints JSON, whatever the terminal is."""
         self.around.out.file.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
+    def line(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """One JSON value on one line, at once: for what does not end."""
+        self.around.out.file.write(json.dumps(value, ensure_ascii=False) + "\n")
+        self.around.out.file.flush()
+
     def say(self, text: str) -> None:
         """A line for people; --json leaves it out."""
         if not self.choice.json:

@@ -34,6 +34,15 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper, without aliases: people edit these files."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401 - any value
+        """Nothing is written as a reference to something else."""
+        del data
+        return True
+
+
 def read(text: str) -> Any:  # noqa: ANN401 - any value
     """The one document. Raises yaml.YAMLError."""
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
@@ -46,4 +55,4 @@ def read_all(text: str) -> list[Any]:
 
 def write(value: Any) -> str:  # noqa: ANN401 - any value
     """A document that reads as the value, keys in their own order."""
-    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=WIDTH))
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH))

@@ -78,4 +78,14 @@ class Cargo:
             if jitter and "at" not in schedule:
                 schedule.setdefault("jitter_seconds", jitter)
             jobs[each.name] = {**each.job, "schedule": schedule}
-        return {"version": 1, "jobs": jobs}
+        return {"version": 1, **_shared(jobs), "jobs": jobs}
+
+
+def _shared(jobs: dict[str, Any]) -> dict[str, Any]:
+    """The target as a default, and out of the jobs, where it is every job's."""
+    targets = [job["target"] for job in jobs.values()]
+    if len(targets) < 2 or any(target != targets[0] for target in targets):
+        return {}
+    for name, job in jobs.items():
+        jobs[name] = {field: value for field, value in job.items() if field != "target"}
+    return {"defaults": {"target": targets[0]}}

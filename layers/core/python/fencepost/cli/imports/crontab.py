@@ -14,8 +14,9 @@ _SETTING = re.compile(r"\s*([A-Za-z_]\w*)\s*=", re.ASCII)
 _ZONES = frozenset({"CRON_TZ", "TZ"})
 _PREFIX = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+|(?:cd\s+\S+|\.\s+\S+|source\s+\S+)\s*&&\s*|\[[^]]*\]\s*&&\s*)+")
 _STEPS_ASIDE = frozenset(
-    {"bash", "sh", "env", "nice", "ionice", "flock", "timeout", "sudo", "exec", "nohup", "python", "python3", "php", "perl", "ruby", "node"}
+    {"bash", "sh", "env", "nice", "ionice", "sudo", "exec", "nohup", "python", "python3", "php", "perl", "ruby", "node"}
 )  # fmt: skip
+_TAKES_ONE = frozenset({"flock", "timeout", "-u"})  # a lock, a time, a user: not what is run
 _PERCENT = re.compile(r"(?<!\\)%")
 
 
@@ -38,7 +39,7 @@ def read_crontab(
 def _take(cargo: Cargo, entry: CrontabLine, target: Mapping[str, Any], now: datetime, *, users: bool) -> None:
     where = f"line {entry.number}"
     if entry.schedule is None:
-        cargo.leave(where, entry.text, "; ".join(map(str, entry.faults)).removeprefix(f"{where}: "))
+        cargo.leave(where, entry.text, _reasons(entry))
         return
     payload: dict[str, Any] = {}
     command = entry.command
@@ -52,6 +53,11 @@ def _take(cargo: Cargo, entry: CrontabLine, target: Mapping[str, Any], now: date
     cargo.take(where, name_of(payload["command"]) or f"line-{entry.number}", job, now)
 
 
+def _reasons(entry: CrontabLine) -> str:
+    """Why a line has no schedule; where it stands is said already."""
+    return re.sub(rf"line {entry.number}(\.\w+)?: ", "", "; ".join(map(str, entry.faults)))
+
+
 def _plain(text: str) -> str:
     r"""Without cron's own escape: ``\%`` stands for a percent sign."""
     return text.replace("\\%", "%")
@@ -59,15 +65,16 @@ def _plain(text: str) -> str:
 
 def name_of(command: str) -> str:
     """A name for a command: its program's, without path and ending; interpreters and wrappers step aside."""
-    words = _PREFIX.sub("", command, count=1).split()
+    words = iter(_PREFIX.sub("", command, count=1).split())
     for word in words:
-        bare = word.strip("'\"();&|").rpartition("/")[2]
-        known = re.sub(r"[\d.]+$", "", bare)
-        if (
-            bare
-            and not word.startswith(("-", ">", "2>"))
-            and not {bare, known} & _STEPS_ASIDE
-            and not bare.isdigit()
-        ):
+        bare = word.strip("'\"();&|<>").rpartition("/")[2]
+        if bare in _TAKES_ONE or word in _TAKES_ONE:
+            next((each for each in words if not each.startswith("-")), None)
+        elif _is_program(word, bare):
             return re.sub(r"\.(sh|py|pl|php|rb|js)$", "", bare)
-    return words[0].rpartition("/")[2] if words else ""
+    return ""
+
+
+def _is_program(word: str, bare: str) -> bool:
+    known = re.sub(r"[\d.]+$", "", bare)
+    return bool(bare) and not word.startswith("-") and not {bare, known} & _STEPS_ASIDE and not bare.isdigit()

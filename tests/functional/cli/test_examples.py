@@ -1,0 +1,71 @@
+"""Every command shows an example in its help, and every example works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from string import Template
+from typing import Any
+
+import pytest
+import typer.main
+
+from fencepost.cli.app import app
+from fencepost.client import Fencepost
+from tests.support.clients import Terminal
+
+ADMINISTRATORS = {"team put"}
+OF_THE_LOCAL_SERVICE = "local"
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:
+    below = getattr(command, "commands", {})
+    found = {name: each for key, sub in below.items() for name, each in commands(sub, (*path, key)).items()}
+    callable_itself = not below or getattr(command, "invoke_without_command", False)
+    return {" ".join(path): command, **found} if callable_itself else found
+
+
+ALL = commands(typer.main.get_command(app))
+EXAMPLES = [
+    (name, example)
+    for name, command in ALL.items()
+    for example in re.findall(r"Example: (fencepost .+)", re.sub(r"(?<!\n)\n(?!\n)", " ", command.help or ""))
+    if not name.startswith(OF_THE_LOCAL_SERVICE)
+]
+
+
+def test_there_are_commands():
+    assert {"job put", "apply", "import crontab", "why", "dead-letters redrive"} <= set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_help_has_an_example_of_the_command(name):
+    assert f"Example: fencepost {name}" in (ALL[name].help or "")
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_an_example_works(fencepost: Terminal, payments: Fencepost, name: str, example: str):
+    by = "AKIDADMIN" if name in ADMINISTRATORS else "AKIDOWNER"
+
+    ran = fencepost(*words(example, payments), by=by)
+
+    assert (ran.status, [line for line in ran.err.splitlines() if line.startswith("fencepost:")]) == (0, [])
+    assert ran.out or ran.err
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_an_example_gives_json_when_asked(fencepost: Terminal, payments: Fencepost, name: str, example: str):
+    by = "AKIDADMIN" if name in ADMINISTRATORS else "AKIDOWNER"
+
+    ran = fencepost(*words(example, payments), "--json", by=by)
+
+    assert ran.status == 0
+    texts = ran.out.splitlines() if name == "watch" else [ran.out]
+    assert all(ran.read(text) is not None for text in texts)
+
+
+def words(example: str, payments: Fencepost) -> list[str]:
+    """The words after the program's name; ids that only a running service knows are filled in."""
+    dead = next(payments.dead_letters())
+    known = {"EXECUTION": next(payments.job("nightly").executions()).id, "DEAD_EXECUTION": dead.id}
+    return shlex.split(Template(example).substitute(known))[1:]
