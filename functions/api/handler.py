@@ -8,10 +8,10 @@ from fencepost.adapters.api.app import Api
 from fencepost.runtime import api as composing
 from fencepost.runtime.events import Event
 from fencepost.runtime.function import Handler, on_lambda
-from fencepost.runtime.stage import Stage
+from fencepost.runtime.stage import SecretiveStage
 
 
-def build(stage: Stage) -> Handler:
+def build(stage: SecretiveStage) -> Handler:
     """The handler over `stage`."""
     api = Api(composing.services(stage))
 

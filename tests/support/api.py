@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 from fencepost.adapters.api.openapi import document
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.memory.store import MemoryStore
+from fencepost.application.ports import Secrets
 from fencepost.application.store import Store
 from fencepost.domain.limits import Limits
 from fencepost.runtime.observability import Observability, observability
@@ -24,6 +25,7 @@ from fencepost.runtime.settings import Settings
 from functions.api.handler import build
 from tests.support.clock import CountingEntropy, SettableClock
 from tests.support.documents import Contract
+from tests.support.vault import Vault, secrets_in
 from tests.support.world import ScriptedTargets, ToldTeams
 
 EVENTS = Path(__file__).resolve().parents[2] / "events" / "api"
@@ -48,6 +50,12 @@ class MemoryStage:
     entropy: CountingEntropy
     settings: Settings
     observed: Observability
+    vault: Vault = field(default_factory=Vault)
+
+    @property
+    def secrets(self) -> Secrets:
+        """Under the key of `vault`."""
+        return secrets_in(self.vault)
 
     @property
     def quick_store(self) -> Store:

@@ -19,7 +19,7 @@ from tests.support.api import ADMIN, OWNER, STRANGER, Front
 
 COMMITTED = Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
 NOW = from_wire("2026-03-01T12:00:00Z")
-PATHS = {"team": "payments", "job": "report", "id": "a" * 20 + "-s-1772366400000"}
+PATHS = {"team": "payments", "job": "report", "key": "a" * 20, "id": "a" * 20 + "-s-1772366400000"}
 
 
 def test_the_committed_document_is_current():

@@ -18,7 +18,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from fencepost.adapters.aws import AWS_ERRORS
-from fencepost.adapters.targets.keys import KeyUnavailableError
+from fencepost.application.ports import KeyUnavailableError
 
 if TYPE_CHECKING:
     from mypy_boto3_kms import KMSClient

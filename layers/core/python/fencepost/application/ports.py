@@ -114,6 +114,20 @@ class Targets(Protocol):
         """One attempt."""
 
 
+class KeyUnavailableError(Exception):
+    """A key cannot be opened or made now. Nothing is sent unsigned in its place."""
+
+
+class Secrets(Protocol):
+    """Keeps secrets under the stage's key. Raises KeyUnavailableError, never with any part of a secret."""
+
+    def seal(self, secret: str, team: str) -> str:
+        """The secret in an envelope that opens under this team's name only."""
+
+    def open(self, sealed: str) -> str:
+        """The secret in an envelope."""
+
+
 class Notifier(Protocol):
     """Tells a team. Obligation: true only if every target that is set accepted it."""
 

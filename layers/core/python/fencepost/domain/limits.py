@@ -69,6 +69,7 @@ class Limits:
     circuit_failures: int = 5
     circuit_open: timedelta = 30 * _S
     record_min_life: timedelta = timedelta(hours=48)
+    key_overlap: timedelta = timedelta(hours=24)
 
     def __post_init__(self) -> None:
         """The horizon must fit into a queue's delay, or a claimed firing would surface early."""

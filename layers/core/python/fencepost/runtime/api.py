@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fencepost.adapters.api.cursors import Cursors
 from fencepost.adapters.api.services import Services
+from fencepost.adapters.signing_keys import SealedKeys
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
 from fencepost.application.registry.ports import RegistryPorts
@@ -13,12 +14,12 @@ from fencepost.runtime import scanning
 from fencepost.runtime.delivering import deliveries
 from fencepost.runtime.entropy import token_bytes
 from fencepost.runtime.keeping import ClaimAtOnce
-from fencepost.runtime.stage import Stage
+from fencepost.runtime.stage import SecretiveStage
 
 CURSOR_KEY_BYTES = 32
 
 
-def services(stage: Stage, *, anonymous: Caller | None = None) -> Services:
+def services(stage: SecretiveStage, *, anonymous: Caller | None = None) -> Services:
     """`anonymous`: who an unsigned call is, on one's own machine only."""
     delivery = deliveries(stage)
     registry = RegistryPorts(
@@ -34,6 +35,8 @@ def services(stage: Stage, *, anonymous: Caller | None = None) -> Services:
         registry=registry,
         delivery=delivery,
         cursors=Cursors(cursor_key(stage.store)),
+        keys=SealedKeys(stage.secrets.seal, token_bytes),
+        secrets=stage.secrets,
         admins=stage.settings.admins,
         anonymous=anonymous,
     )

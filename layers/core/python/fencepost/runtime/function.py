@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fencepost.runtime.events import Event
 from fencepost.runtime.observability import Observability
 from fencepost.runtime.stage import Stage
+
+if TYPE_CHECKING:
+    from fencepost.runtime.aws import AwsStage
 
 Handler = Callable[[Event, Any], Any]
 Build = Callable[[Stage], Handler]
@@ -33,7 +36,7 @@ def instrumented(handler: Handler, observed: Observability) -> Handler:
     return handle
 
 
-def on_lambda(build: Build) -> Handler:
+def on_lambda(build: Callable[[AwsStage], Handler]) -> Handler:
     """The entry point of a deployed function: composed while Lambda initialises it, elsewhere at the first event.
 
     Raises SettingsError then, so that a stage that is set up wrongly fails at its first start and says why.

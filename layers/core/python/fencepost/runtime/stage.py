@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from fencepost.application.ports import Clock, Entropy, Notifier, Queues, Targets
+from fencepost.application.ports import Clock, Entropy, Notifier, Queues, Secrets, Targets
 from fencepost.application.store import Store
 from fencepost.runtime.observability import Observability
 from fencepost.runtime.settings import Settings
@@ -34,3 +34,10 @@ class Stage(Protocol):
     def targets(self) -> Targets: ...
     @property
     def notifier(self) -> Notifier: ...
+
+
+class SecretiveStage(Stage, Protocol):
+    """A stage that keeps its teams' secrets."""
+
+    @property
+    def secrets(self) -> Secrets: ...

@@ -56,7 +56,10 @@ class Api:
         if not route.writes:
             return route.handle(request)
         return once(
-            route.method, request, lambda accepted: problems.faults_told(lambda: route.handle(accepted))
+            route.method,
+            request,
+            lambda accepted: problems.faults_told(lambda: route.handle(accepted)),
+            self._services.secrets if route.secret else None,
         )
 
     def _caller(self, event: Event) -> Caller:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from fencepost.adapters.api.http import Answer, Request
-from fencepost.adapters.api.problems import conflict
+from fencepost.adapters.api.problems import conflict, unavailable
 from fencepost.adapters.api.reading import compact_json
 from fencepost.application.idempotency import (
     Begun,
@@ -22,6 +22,7 @@ from fencepost.application.idempotency import (
     settle,
     take,
 )
+from fencepost.application.ports import KeyUnavailableError, Secrets
 from fencepost.application.store import StoreBusyError
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.identity import digest
@@ -29,11 +30,15 @@ from fencepost.domain.identity import digest
 HEADER = "idempotency-key"
 REPLAYED = "Idempotency-Replayed"
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
+Keep = Callable[[bytes], bytes | None]
+"""What is kept of an answer's text."""
 
 
-def once(method: str, request: Request, handle: Callable[[Request], Answer]) -> Answer:
+def once(
+    method: str, request: Request, handle: Callable[[Request], Answer], secrets: Secrets | None = None
+) -> Answer:
     """`handle(request)`, or the first answer to its key. A refusal is not kept, since nothing was done: the same key
-    may come again with the fault mended.
+    may come again with the fault mended. `secrets` keeps the answer, where it must not lie about in plain.
     """
     key = _key(request.headers)
     if key is None:
@@ -42,9 +47,10 @@ def once(method: str, request: Request, handle: Callable[[Request], Answer]) -> 
     taken = take(request.services.store, named, request.now)
     match taken:
         case Begun(accepted_at=accepted_at):
-            return _begun(replace(request, now=accepted_at, key=key), named, handle)
+            keep = _plain if secrets is None else _sealing(secrets, named.team)
+            return _begun(replace(request, now=accepted_at, key=key), named, handle, keep)
         case Replayed(answer=recorded):
-            return _replayed(recorded)
+            return _replayed(recorded) if secrets is None else _reopened(recorded, secrets)
         case OtherRequest():
             return conflict("key-reused", "this Idempotency-Key was used for another request of the team")
         case InProgress():
@@ -53,14 +59,14 @@ def once(method: str, request: Request, handle: Callable[[Request], Answer]) -> 
             assert_never(taken)
 
 
-def _begun(request: Request, named: RequestKey, handle: Callable[[Request], Answer]) -> Answer:
+def _begun(request: Request, named: RequestKey, handle: Callable[[Request], Answer], keep: Keep) -> Answer:
     try:
         answer = handle(request)
     except StoreBusyError:
         release(request.services.store, named)
         raise
     if answer.status < 400:
-        settle(request.services.store, named, _recorded(answer))
+        settle(request.services.store, named, _recorded(answer, keep))
     else:
         release(request.services.store, named)
     return answer
@@ -89,8 +95,31 @@ def _digest(method: str, request: Request) -> str:
     return digest(json.dumps(facts, sort_keys=True))
 
 
-def _recorded(answer: Answer) -> Recorded:
-    body = None if answer.body is None else compact_json([answer.media, answer.body])
+def _plain(body: bytes) -> bytes | None:
+    return body
+
+
+def _sealing(secrets: Secrets, team: str) -> Keep:
+    def seal(body: bytes) -> bytes | None:
+        try:
+            return secrets.seal(body.decode(), team).encode()
+        except KeyUnavailableError:
+            return None  # the work is done: better an answer that can't be repeated than a secret in plain
+
+    return seal
+
+
+def _reopened(recorded: Recorded, secrets: Secrets) -> Answer:
+    if recorded.body is None:
+        return _replayed(recorded)
+    try:
+        return _replayed(replace(recorded, body=secrets.open(recorded.body.decode()).encode()))
+    except KeyUnavailableError:
+        return unavailable("the key service does not answer")
+
+
+def _recorded(answer: Answer, keep: Keep) -> Recorded:
+    body = None if answer.body is None else keep(compact_json([answer.media, answer.body]))
     return Recorded(status=answer.status, body=body, etag=answer.headers.get("ETag"))
 
 

@@ -24,6 +24,7 @@ REF = "#/components/schemas/{model}"
 _PATTERNS = {
     "team": "^[a-z0-9][a-z0-9-]{0,62}$",
     "job": "^(~[a-z2-7]{20}|[a-z0-9][a-z0-9-]{0,62})$",
+    "key": "^[a-z2-7]{20}$",
     "id": "^[a-z2-7]{20}-[srbz]-[0-9a-f-]{13,26}$",
 }
 _REFUSALS = {

@@ -80,6 +80,11 @@ def word(*known: str) -> Read:
     return read
 
 
+def truth(text: str) -> object:
+    """true or false."""
+    return word("true", "false")(text) == "true"
+
+
 def text(pattern: str, rule: str) -> Read:
     """What matches `pattern`."""
 
@@ -111,7 +116,7 @@ CURSOR = Parameter(
 PAGED = (LIMIT, CURSOR)
 DRY_RUN = Parameter(
     name="dry_run",
-    read=lambda value: word("true", "false")(value) == "true",
+    read=truth,
     schema={"type": "boolean", "default": False},
     says="Answer what would change, and write nothing.",
 )

@@ -20,7 +20,8 @@ Handle = Callable[[Request], Answer]
 class Route:
     """One method of one path. `gives`: a model, a union of models or None, by
     status. `conditional`: it answers and obeys entity tags; `writes`: it obeys
-    Idempotency-Key. `conflicts`: it may answer 409.
+    Idempotency-Key. `conflicts`: it may answer 409. `secret`: its answer holds
+    a secret, and is kept for repetitions in an envelope only.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Route:
     query: tuple[Parameter, ...] = ()
     conditional: bool = False
     conflicts: bool = False
+    secret: bool = False
 
     @property
     def writes(self) -> bool:

@@ -9,6 +9,7 @@ from fencepost.adapters.api.access import Role
 from fencepost.adapters.api.route import Route
 from fencepost.adapters.api.routes_execution import EXECUTION_ROUTES
 from fencepost.adapters.api.routes_job import JOB_ROUTES
+from fencepost.adapters.api.routes_keys import KEY_ROUTES
 from fencepost.adapters.api.routes_team import TEAM_ROUTES
 
 OPEN_ROUTES = (
@@ -33,4 +34,4 @@ OPEN_ROUTES = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*TEAM_ROUTES, *JOB_ROUTES, *EXECUTION_ROUTES, *OPEN_ROUTES)
+ROUTES: tuple[Route, ...] = (*TEAM_ROUTES, *KEY_ROUTES, *JOB_ROUTES, *EXECUTION_ROUTES, *OPEN_ROUTES)

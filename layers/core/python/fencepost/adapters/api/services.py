@@ -7,7 +7,9 @@ from datetime import datetime
 
 from fencepost.adapters.api.cursors import Cursors
 from fencepost.application.delivery.wiring import Delivery
+from fencepost.application.ports import Secrets
 from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.registry.signing_keys import KeyMaker
 from fencepost.application.store import Store
 from fencepost.domain.model import Caller
 
@@ -21,6 +23,8 @@ class Services:
     registry: RegistryPorts
     delivery: Delivery
     cursors: Cursors
+    keys: KeyMaker
+    secrets: Secrets
     admins: frozenset[str] = frozenset()
     anonymous: Caller | None = None
 

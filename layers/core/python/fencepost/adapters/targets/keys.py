@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fencepost.adapters.ed25519 import SCHEME as ED25519_SCHEME
 from fencepost.adapters.ed25519 import Ed25519Key
+from fencepost.application.ports import KeyUnavailableError
 from fencepost.domain.model import SigningKey
 from fencepost.domain.signing import HMAC_SCHEME, HmacKey, Signer
 
+__all__ = ["KeyRing", "KeyUnavailableError", "Opener"]
+
 Opener = Callable[[str], str]
 """Turns a sealed secret into its plain wire form (``whsec_...``, ``whsk_...``). Raises KeyUnavailableError."""
-
-
-class KeyUnavailableError(Exception):
-    """A signing key cannot be opened now. Nothing is sent unsigned in its place."""
 
 
 class KeyRing:

@@ -1,0 +1,34 @@
+"""What answers about a team's keys hold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fencepost.adapters.api.answers import Out
+from fencepost.adapters.api.bodies import Scheme
+from fencepost.adapters.api.models import Instant
+
+
+class SigningKey(Out):
+    """A key that signs the team's calls. `public` is what receivers of v1a verify with; secrets are never shown."""
+
+    id: Annotated[str, Field(description="Named as kid in Fencepost-Signature.")]
+    scheme: Scheme
+    created_at: Instant
+    public: str | None
+
+
+class SigningKeys(Out):
+    """All keys that sign now, the oldest first. None is dropped before `overlap_until`."""
+
+    items: list[SigningKey]
+    overlap_until: Instant | None
+
+
+class MadeKey(SigningKeys):
+    """The keys, with the new one and its secret: this is the only time that the secret is told (null for v1a)."""
+
+    made: SigningKey
+    secret: str | None
