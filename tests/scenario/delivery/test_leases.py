@@ -15,7 +15,6 @@ from fencepost.application.store import StoreBusyError
 from fencepost.domain.identity import digest
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.model import RetryPolicy
-from fencepost.domain.outcome import Accepted
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.clock import SettableClock
 from tests.support.faults import Killed
@@ -221,26 +220,6 @@ def test_D5_an_edit_reaches_what_has_not_started_and_never_the_second_attempt():
     assert world.record(first).detail == digest(b"old" + b"https://report.example.com/hook")
 
 
-def test_D6_the_outcome_of_a_lost_holder_is_refused_and_the_next_ones_stands():
-    world = World()
-    queued = world.queue(world.job())
-
-    def lapse_meanwhile(_):
-        world.clock.advance(seconds=40)  # this worker is suspended in its call
-        world.parts.advance.run(queued.id, None)  # another judges the lapse ...
-        world.clock.advance(seconds=10)
-        world.targets.script = [OK]
-        world.parts.advance.run(queued.id, None)  # ... and delivers
-        return BROKEN
-
-    world.targets.script = [lapse_meanwhile]
-    world.poll()
-    record = world.record(queued)
-    assert [attempt.outcome for attempt in record.attempts] == ["worker_lost", "delivered"]
-    assert record.state is S.SUCCEEDED
-    assert world.slots() == []
-
-
 def test_D6_an_outcome_counts_after_expiry_as_long_as_nobody_made_a_move():
     world = World()
     queued = world.queue(world.job())
@@ -304,25 +283,6 @@ def test_L04_a_slot_that_cannot_be_released_changes_nothing_of_the_record():
     assert world.record(queued) == done
 
 
-def test_F4_a_conflict_is_never_read_as_a_lost_race():
-    world = World()
-    queued = world.queue(world.job())
-    conflicts: list[PortCall] = []
-
-    def around(call: PortCall, proceed):
-        mine = call.method == "write" and call.args[0].key == keys.execution(queued.id)
-        if mine and len(conflicts) < 3:
-            conflicts.append(call)
-            raise StoreBusyError("conflict")
-        return proceed()
-
-    world.rewire(around)
-    world.poll()
-    assert len(conflicts) == 3
-    assert world.record(queued).state is S.SUCCEEDED
-    assert len(world.targets.calls) == 1
-
-
 def test_D12_an_answer_that_cannot_be_written_is_unknown_and_asked_for_again_under_a_larger_fence():
     world = World()
     queued = world.queue(world.job())
@@ -342,70 +302,6 @@ def test_D12_an_answer_that_cannot_be_written_is_unknown_and_asked_for_again_und
     assert [attempt.outcome for attempt in record.attempts] == ["worker_lost", "delivered"]
     assert (first.execution, first.body) == (second.execution, second.body)
     assert first.fence < second.fence
-
-
-def test_two_wake_ups_of_one_firing_call_its_target_once():
-    world = World()
-    queued = world.queue(world.job())
-
-    def meanwhile(_):
-        world.parts.advance.run(queued.id, None)
-        return OK
-
-    world.targets.script = [meanwhile]
-    world.poll()
-    assert len(world.targets.calls) == 1
-    assert world.record(queued).state is S.SUCCEEDED
-
-
-def test_a_lease_that_loses_to_another_gives_its_slot_back():
-    world = World()
-    queued = world.queue(world.job())
-    raced: list[PortCall] = []
-
-    def around(call: PortCall, proceed):
-        mine = call.method == "write" and call.args[0].key == keys.execution(queued.id)
-        if mine and not raced:
-            raced.append(call)
-            other = World.__new__(World)
-            other.__dict__ |= world.__dict__
-            other.rewire()
-            other.parts.advance.run(queued.id, None)
-        return proceed()
-
-    world.rewire(around)
-    world.poll()
-    assert len(world.targets.calls) == 1
-    assert world.record(queued).state is S.SUCCEEDED
-    assert world.slots() == []
-
-
-def test_E3_a_rival_that_took_the_winners_slot_gives_it_back():
-    world = World()
-    queued = world.queue(world.job())
-    world.targets.script = [Accepted()]
-    raced: list[PortCall] = []
-
-    def around(call: PortCall, proceed):
-        lane = call.method == "pages" and call.args[0].pk.startswith("S#")
-        if (
-            lane and not raced
-        ):  # the rival has read the record; now the winner leases it and its target works on
-            raced.append(call)
-            world.clock.advance(seconds=1)
-            other = World.__new__(World)
-            other.__dict__ |= world.__dict__
-            other.rewire()
-            other.parts.advance.run(queued.id, None)
-        return proceed()
-
-    world.rewire(around)
-    world.poll()
-    record = world.record(queued)
-    (slot,) = world.slots()
-    assert record.state is S.RUNNING
-    assert (slot["x"], slot["f"]) == (str(record.id), record.fence)
-    assert len(world.targets.calls) == 1
 
 
 def test_newest_attempts_are_kept_and_older_ones_counted():
