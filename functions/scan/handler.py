@@ -18,8 +18,9 @@ def build(stage: Stage) -> Handler:
     scan, batches = scanning.scan(stage), Batches(stage)
 
     def one(message: Received) -> Verdict:
-        report = scan.run(read_scan(message.body))
-        scanning.measure_scan(report, stage.observed.telemetry, stage.clock.now())
+        request = read_scan(message.body)
+        report = scan.run(request)
+        scanning.measure_scan(report, stage.observed.telemetry, stage.clock.now(), request.shard)
         return Done()
 
     def handle(event: Event, context: object) -> dict[str, Any]:

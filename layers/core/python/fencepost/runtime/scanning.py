@@ -103,14 +103,16 @@ class _Alarm:
         self._logger.error("timer set aside", extra=named)
 
 
-def measure_scan(report: ScanReport, telemetry: Telemetry, now: datetime) -> None:
-    """What one pass says about itself."""
+def measure_scan(report: ScanReport, telemetry: Telemetry, now: datetime, shard: int) -> None:
+    """What one pass over `shard` says about itself."""
     for lag in report.claim_lag_ms:
         telemetry.add(Metric.CLAIM_LAG, lag)
     for tier, count in report.claimed_by_tier.items():
         telemetry.add(Metric.CLAIMED, count, tier=tier)
     if report.watermark is not None:
-        telemetry.add(Metric.WATERMARK_AGE, (now - report.watermark) / SECOND)
+        telemetry.add(Metric.WATERMARK_AGE, (now - report.watermark) / SECOND, shard=str(shard))
+    if report.absent_jobs:
+        telemetry.add(Metric.ABSENT_JOBS, report.absent_jobs)
     if report.quarantined:
         telemetry.add(Metric.QUARANTINED, report.quarantined)
 
