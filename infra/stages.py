@@ -23,11 +23,11 @@ _CROWDED: Mapping[str, TableSize] = {
 
 
 def _functions(reserved: Mapping[Fn, int]) -> dict[Fn, FunctionSize]:
-    """Memory buys CPU: a claim is CPU-bound and gets one whole core, a delivery mostly waits for its target."""
+    """Memory buys CPU. A scan mostly paces itself and a delivery mostly waits; the sweep reads and gets a whole core."""
     shapes = {
         Fn.API: (1024, 28),
         Fn.TICK: (512, 30),
-        Fn.SCAN: (1769, _PASS_TIMEOUT),
+        Fn.SCAN: (512, _PASS_TIMEOUT),
         Fn.PUMP: (512, _PASS_TIMEOUT),
         Fn.DELIVER_CRITICAL: (1024, _DELIVER_TIMEOUT),
         Fn.DELIVER_STANDARD: (1024, _DELIVER_TIMEOUT),

@@ -131,6 +131,14 @@ def _truth(metrics: Metrics) -> Iterator[Condition]:
         threshold=0,
     )
     yield Condition(
+        name="absent-jobs",
+        page="absent-jobs",
+        says="Timers name jobs that could not be found for ten minutes: their firings wait.",
+        do="Find out what removed the jobs; a restore of one table alone does.",
+        metric=metrics.own(Own.ABSENT_JOBS, SUM, FIVE_MINUTES),
+        threshold=0,
+    )
+    yield Condition(
         name="tzdata-age",
         page="tzdata-age",
         says="The time-zone data is half a year old: a country may have changed its clocks since.",

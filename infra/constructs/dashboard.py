@@ -36,7 +36,7 @@ class Dashboard(Construct):
                 [self._title(), _alarm_states(alarms)],
                 [self._promise(), self._budget(), self._late()],
                 [self._lateness(tier) for tier in TIERS],
-                [self._by_tier("Firings", Own.FIRED), self._by_tier("Retries", Own.RETRIES), self._letters()],
+                [self._firings(), self._by_tier("Retries", Own.RETRIES), self._letters()],
                 [self._teams("Backlog", Own.BACKLOG), self._teams("Slots in use", Own.SLOTS_IN_USE)],
                 [self._waiting(), self._ages(), self._depths()],
                 [self._claims(), self._claim_lag(), self._watermark()],
@@ -92,6 +92,11 @@ class Dashboard(Construct):
             left=[metric.with_(label=metric.statistic) for metric in lateness],
             width=QUARTER,
         )
+
+    def _firings(self) -> cloudwatch.IWidget:
+        """Those that count for the promise: what travels in the recovery queue is late by its owner's choice."""
+        tiers = [self._metrics.own(Own.FIRED, SUM, tier=tier) for tier in TIERS if tier != "recovery"]
+        return cloudwatch.GraphWidget(title="Firings a minute", left=tiers, stacked=True, width=THIRD)
 
     def _by_tier(self, title: str, metric: Own) -> cloudwatch.IWidget:
         tiers = [self._metrics.own(metric, SUM, tier=tier) for tier in TIERS]
@@ -193,9 +198,9 @@ class Dashboard(Construct):
         )
 
     def _truth(self) -> cloudwatch.IWidget:
-        found = (Own.TIMERLESS_JOBS, Own.QUARANTINED, Own.TZDATA_AGE_DAYS)
+        found = (Own.TIMERLESS_JOBS, Own.QUARANTINED, Own.ABSENT_JOBS, Own.TZDATA_AGE_DAYS)
         return cloudwatch.SingleValueWidget(
-            title="Last sweep: healed jobs, quarantined timers, age of the time-zone data in days",
+            title="Last day: healed jobs, quarantine, absent jobs, age of the time-zone data in days",
             metrics=[self._metrics.own(metric, MAX, cdk.Duration.days(1)) for metric in found],
             width=HALF,
         )

@@ -39,7 +39,7 @@ ALSO = {"sqs:SendMessage": "sqs:SendMessageBatch"}
 def demands_tls(statement: Mapping[str, Any]) -> bool:
     """A statement that denies plain http, which is what the engine speaks on loopback."""
     condition = statement.get("Condition", {}).get("Bool", {})
-    return statement["Effect"] == "Deny" and condition == {"aws:SecureTransport": "false"}
+    return str(statement["Effect"]) == "Deny" and condition == {"aws:SecureTransport": "false"}
 
 
 def accepted(template: Template) -> dict[str, Any]:

@@ -4,6 +4,9 @@ signature and every role's policy, driven over signed HTTP alone."""
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +19,8 @@ from infra.local.deploy import ADMIN, Deployed, create, deploy, local
 from infra.local.engine import REGION, Engine, running
 from infra.local.identities import create_user
 from infra.names import PASSES, Fn
-from infra.signed import SignedApi
 from tests.support.live import until
+from tests.support.signed import SignedApi
 from tests.support.stacks import ROOT
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("deployed")]
@@ -220,6 +223,35 @@ def test_the_pump_runs_under_its_own_role(stage):
     stage.engine.client("sqs").send_message(QueueUrl=url, MessageBody=event["Records"][0]["body"])
     said = until(lambda: stage.measured(Fn.PUMP, "SlotsInUse"), 60, "the pump to say what it saw")
     assert said[0]["team"] == "payments"
+
+
+def test_a_stage_proves_its_lateness_to_whoever_deployed_it(stage, registered):
+    """`make verify`, on a few firings: how late this engine is proves nothing, that all of them ran does."""
+    finished(stage, "far")
+    iam = stage.engine.client("iam")
+    outputs = {"Effect": "Allow", "Action": "ssm:GetParameter", "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [outputs]})
+    iam.put_user_policy(UserName="administrator", PolicyName="outputs", PolicyDocument=document)
+    told = {
+        "AWS_ENDPOINT_URL": stage.engine.endpoint,
+        "AWS_ACCESS_KEY_ID": stage.admin.credentials.access_key,
+        "AWS_SECRET_ACCESS_KEY": stage.admin.credentials.secret_key,
+        "AWS_DEFAULT_REGION": REGION,
+    }
+    command = [sys.executable, "scripts/verify.py", "local", "--endpoint", stage.deployed.url]
+    run = subprocess.run(
+        [*command, "--firings", "3", "--ahead", "20"],
+        cwd=ROOT,
+        env=os.environ | told,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    rows = {line.split()[0]: line for line in run.stdout.splitlines() if line.split()[:1]}
+    for tier in ("critical", "standard", "bulk"):
+        assert rows[tier].split()[1] == "3", run.stdout + run.stderr
+        assert "did not succeed" not in rows[tier]
 
 
 def test_no_function_was_refused_anything(stage, registered):

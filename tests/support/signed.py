@@ -44,7 +44,7 @@ class SignedApi:
         return Answer(answer.status, _read(answer.data))
 
 
-def _read(data: bytes) -> Any:  # noqa: ANN401 - whatever the answer holds
+def _read(data: bytes) -> Any:
     try:
         return json.loads(data)
     except ValueError:
