@@ -1,0 +1,1 @@
+"""The examples in docs/ do what they say."""
