@@ -1,0 +1,97 @@
+"""Races and crashes that the simulator found, each told at its smallest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import TypeVar
+
+import pytest
+
+from fencepost.adapters.seam import PortCall
+from fencepost.application import keys, messages
+from fencepost.application.admission.holdings import Holding, encode_holding
+from fencepost.application.ports import Outgoing, QueueName, Received
+from fencepost.application.store import Delete, Put
+from fencepost.domain.instants import from_wire
+from fencepost.domain.model import Execution, RetryPolicy
+from fencepost.domain.states import ExecutionState
+from tests.support.faults import Killed
+from tests.support.world import BROKEN, OK, World
+
+T = TypeVar("T")
+NOBODY = timedelta(0)
+
+
+class Meanwhile:
+    """Lets something happen before the first single write of an execution's record."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        self._happens: Callable[[], object] | None = happens
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
+        happens = self._happens
+        if happens is not None and call.method == "write" and call.args[0].key.table == "executions":
+            self._happens = None
+            happens()
+        return proceed()
+
+
+def message_of(world: World) -> Received:
+    (message,) = world.mail.receive(QueueName.STANDARD, 1, NOBODY)
+    return message
+
+
+def waiting(world: World) -> Execution:
+    """A firing in its team's backlog, its message acknowledged, while a slot has come free and nobody was called."""
+    world.team(max_concurrency=1)
+    job = world.job()
+    slot = keys.slot("payments", 0, world.limits.slots_per_lane)
+    somebody = Holding(
+        number=0, execution=f"{'b' * 20}-s-1772355600000", fence=1, until=from_wire("2026-03-01T10:00:00Z")
+    )
+    world.memory.write(Put(key=slot, item=encode_holding(somebody)))
+    queued = world.queue(job)
+    world.poll()
+    assert world.record(queued).state is ExecutionState.WAITING
+    world.memory.write(Delete(key=slot))
+    world.clock.advance(seconds=2)  # that the team was full is forgotten
+    return queued
+
+
+def test_an_attempt_that_was_put_off_is_not_overwritten_by_a_rival_that_had_read_the_record_before():
+    """Two hands hold the execution's message. One finds the host's circuit open and puts the attempt off; the other
+    one had read the record before that, and knows of no open circuit. State, generation and fence are the same."""
+    world = World(fraction=0.5, circuit_failures=1)
+    job = world.job(retry=RetryPolicy(max_attempts=4, initial_delay=timedelta(seconds=10)))
+    queued = world.queue(job)
+    world.targets.then = BROKEN
+    world.poll()
+    world.clock.set(world.record(queued).wake_at)
+    message = message_of(world)
+    knowing = world.parts.advance
+    world.rewire(Meanwhile(lambda: knowing.run(queued.id, None)))
+    world.targets.then = OK
+    world.handle(message)
+    record = world.record(queued)
+    assert record.state is ExecutionState.RETRY_WAIT
+    assert [attempt.outcome for attempt in record.attempts] == ["failed", "circuit_open"]
+    assert record.attempt == 2
+    assert len(world.targets.calls) == 1
+
+
+@pytest.mark.parametrize("target", ["dies", "answers"])
+def test_A1_a_lease_out_of_the_backlog_outlives_the_message_that_another_hand_acknowledged(target: str):
+    """One message, handed out twice. One hand joins the backlog; the other one finds a slot, leases, and dies. The
+    first one acknowledges, since the entry in the backlog was wake-up enough when it looked."""
+    world = World()
+    queued = waiting(world)
+    world.mail.send([Outgoing(queue=QueueName.STANDARD, body=messages.wake_body(queued.id))])
+    message = message_of(world)
+    world.targets.script = [Killed()] if target == "dies" else []
+    with suppress(Killed):
+        world.parts.advance.run(queued.id, message)
+    world.mail.delete([message])
+    world.run()
+    assert world.record(queued).state is ExecutionState.SUCCEEDED
