@@ -34,9 +34,14 @@ def created(record: Execution, move: Move) -> Put:
 
 
 def unchanged(record: Execution) -> Condition:
-    """The record still has the state, generation and fence that were read."""
+    """The record still has the state, generation, fence and count of attempts that were read: an attempt that was put
+    off without a call changes none but the last.
+    """
     return every(
-        equals("state", record.state.value), equals("gen", record.generation), equals("fence", record.fence)
+        equals("state", record.state.value),
+        equals("gen", record.generation),
+        equals("fence", record.fence),
+        equals("attempt", record.attempt),
     )
 
 

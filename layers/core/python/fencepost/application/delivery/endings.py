@@ -16,7 +16,7 @@ from fencepost.application.planting import wake_timer
 from fencepost.application.store import Action
 from fencepost.domain.instants import floor_ms
 from fencepost.domain.model import Execution, Job, Team
-from fencepost.domain.states import Move, Reason
+from fencepost.domain.states import ExecutionState, Move, Reason
 
 DEATHS = frozenset({Move.DIE, Move.GIVE_UP})
 
@@ -58,7 +58,16 @@ class Endings:
     def undeliverable(self, record: Execution, note: str, team: Team, job: Job | None) -> Disposition | Raced:
         """It cannot be delivered, whoever tries: dead, with a note that says why."""
         changes = {"reason": Reason.UNDELIVERABLE, "note": note}
-        return self.end(Change(record=record, move=Move.GIVE_UP, team=team, job=job, changes=changes))
+        return self.end(
+            Change(
+                record=record,
+                move=Move.GIVE_UP,
+                team=team,
+                job=job,
+                changes=changes,
+                in_hand=has_message(record),
+            )
+        )
 
     def end(self, change: Change) -> Disposition | Raced:
         """Makes the final move, a death together with its dead letter; then pays the duties."""
@@ -69,14 +78,16 @@ class Endings:
         held = self.finish.giving_up(record)
         letter = (dead_letter_put(moved.record),) if change.move in DEATHS else ()
         if not change.in_hand:
-            return self._by_itself(change, moved, letter)
+            return self._by_itself(change, moved, letter, held)
         if not self.tools.commit(record, moved, *letter, insist=change.move is Move.DIE):
             return Raced(f"{change.move} lost")
         if held is not record:
             self.finish.freed(held, change.team)
         return self.finish.run(moved.record, change.team, change.job, change.facts)
 
-    def _by_itself(self, change: Change, moved: Moved, letter: tuple[Action, ...]) -> Disposition | Raced:
+    def _by_itself(
+        self, change: Change, moved: Moved, letter: tuple[Action, ...], held: Execution
+    ) -> Disposition | Raced:
         """The timer goes when the duties are paid; if they are not, it wakes somebody who pays them."""
         at, limits = floor_ms(self.tools.clock.now()), self.tools.limits
         timer = self.tools.commit_with_timer(
@@ -84,7 +95,18 @@ class Endings:
         )
         if timer is None:
             return Raced(f"{change.move} lost")
+        if held is not change.record:
+            self.finish.freed(held, change.team)
         paid = self.finish.run(moved.record, change.team, change.job, change.facts)
         if isinstance(paid, Acknowledge):
             self.tools.forget(timer)
         return paid
+
+
+def has_message(record: Execution) -> bool:
+    """Whether a message in hand is sure to come back for `record` if it is not acknowledged.
+
+    Not while it waits: another hand of the same message may have seen it wait, and acknowledged it, since its entry in
+    the backlog wakes it.
+    """
+    return record.state is not ExecutionState.WAITING

@@ -10,7 +10,7 @@ from fencepost.domain.attempts import begun, closed
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Tier
 from fencepost.domain.outcome import Outcome
-from fencepost.domain.states import Move
+from fencepost.domain.states import ExecutionState, Move
 
 WITHOUT_LEASE = {"lease_until": None, "run_until": None, "watch": None, "lane": None}
 """What ends with a lease. `slot` stays: it says what may still have to be given back, and where to look next."""
@@ -26,7 +26,11 @@ class Lease:
 
 
 def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: Limits) -> Moved:
-    """One more attempt begins. The first one pins what is sent and where: no edit reaches the second (D5)."""
+    """One more attempt begins. The first one pins what is sent and where: no edit reaches the second (D5).
+
+    A lease out of WAITING has a watch: the message in hand may be one that another hand, which saw it wait, has
+    acknowledged.
+    """
     kept = begun(before, fence=lease.fence, at=lease.begun, keep=limits.attempts_kept)
     return moved(
         before,
@@ -35,6 +39,7 @@ def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: L
             **WITHOUT_LEASE,
             "fence": lease.fence,
             "lease_until": lease.until,
+            "watch": lease.fence if before.state is ExecutionState.WAITING else None,
             "slot": slot,
             "detail": before.detail or detail,
             "hint": None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from fencepost.application.delivery.endings import Change, Endings
+from fencepost.application.delivery.endings import Change, Endings, has_message
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
 from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, Raced, facts_of
@@ -62,7 +62,15 @@ class Retries:
         verdict = self._verdict(record.attempt + 1, outcome, job, now, not_before)
         move = Move.GIVE_UP if isinstance(verdict, Never) else Move.DEFER
         facts = facts_of(record, outcome=outcome.kind.value)
-        change = Change(record=record, move=move, team=team, job=job, changes=changes, facts=facts)
+        change = Change(
+            record=record,
+            move=move,
+            team=team,
+            job=job,
+            changes=changes,
+            facts=facts,
+            in_hand=has_message(record),
+        )
         return self._follow(change, verdict)
 
     def _verdict(

@@ -12,6 +12,7 @@ from fencepost.application.delivery.attempt import Attempts, Case
 from fencepost.application.delivery.circuit import Circuits, Closed, Open
 from fencepost.application.delivery.endings import Endings
 from fencepost.application.delivery.lapse import Lapses
+from fencepost.application.delivery.long_work import watched
 from fencepost.application.delivery.records import Lease, leased
 from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced, no_team
 from fencepost.application.delivery.retry import Retries
@@ -136,8 +137,9 @@ class Start:
 
     def _lease(self, case: Case, lease: Lease, slot: str) -> Disposition | Raced:
         write = leased(case.record, lease, slot=slot, detail=case.detail.digest, limits=self.tools.limits)
-        if not self.tools.commit(case.record, write):
+        waited = case.record.state is ExecutionState.WAITING
+        commit = watched if waited else Tools.commit
+        if not commit(self.tools, case.record, write):
             self.tools.repeated(lambda: self.doors.slots.forfeit(write.record, self.tools.clock.now()))
             return Raced("somebody else took the lease")
-        waited = case.record.state is ExecutionState.WAITING
         return self.attempts.run(replace(case, record=write.record, waited=waited))

@@ -200,5 +200,6 @@ class Tools:
 
 def _stands(before: Execution, item: Item | None) -> bool:
     """The stored record is still the one that was read."""
-    read = (before.state.value, before.generation, before.fence, before.lane)
-    return item is not None and (item["state"], item["gen"], item["fence"], item.get("lane")) == read
+    read = (before.state.value, before.generation, before.fence, before.attempt, before.lane)
+    names = ("state", "gen", "fence", "attempt", "lane")
+    return item is not None and tuple(item.get(name) for name in names) == read
