@@ -191,7 +191,6 @@ class Terminal:
     directory: Path = field(default_factory=Path)
     environment: dict[str, str] = field(default_factory=dict)
     interactive: bool = False
-    color: bool = False
 
     def __post_init__(self) -> None:
         self.transport = InProcess(self.front)
@@ -201,7 +200,8 @@ class Terminal:
     def __call__(self, *words: str, by: str = "AKIDOWNER") -> Printed:
         """One run with these arguments."""
         self.clock.set(self.front.clock.now())
-        out, err = (Console(file=io.StringIO(), width=160, no_color=not self.color) for _ in range(2))
+        out = Console(file=io.StringIO(), width=160)
+        err = Console(file=io.StringIO(), width=160, force_terminal=self.interactive or None)
         around = Surroundings(
             out=out,
             err=err,

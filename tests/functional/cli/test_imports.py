@@ -35,7 +35,7 @@ def fencepost(front: Front, directory: Path) -> Terminal:
     return Terminal(front, directory=directory)
 
 
-def imported(fencepost: Terminal, kind: str, *more: str) -> dict[str, Any]:
+def imported(fencepost: Terminal, kind: str, *more: str) -> Any:
     ran = fencepost("import", kind, *SOURCES[kind], *more, "--json")
     assert ran.status == 0
     return ran.json
@@ -203,7 +203,7 @@ def test_expressions_of_eventbridge_without_a_counterpart_stay(fencepost, expres
     assert why in left["why"]
 
 
-def rule(fencepost: Terminal, expression: str) -> dict[str, Any]:
+def rule(fencepost: Terminal, expression: str) -> Any:
     target = [{"Id": "1", "Arn": "arn:aws:sns:eu-central-1:111122223333:topic"}]
     Path("rule.json").write_text(
         yamls.write({"Rules": [{"Name": "x", "ScheduleExpression": expression, "Targets": target}]})

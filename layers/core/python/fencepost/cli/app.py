@@ -77,10 +77,10 @@ def run(arguments: Sequence[str], around: Surroundings) -> int:
     try:
         status = app(args=hoisted(arguments), obj=around, prog_name="fencepost", standalone_mode=False)
     except FencepostError as error:
-        around.err.print(f"fencepost: {why(error)}", markup=False)
+        around.err.print(f"fencepost: {why(error)}", markup=False, soft_wrap=True)
         return FAILED
     except TyperException as error:
-        around.err.print(usage(error), markup=False, end="\n" if usage(error) else "")
+        around.err.print(usage(error), markup=False, soft_wrap=True, end="\n" if usage(error) else "")
         return error.exit_code
     except Abort:
         return FAILED

@@ -119,9 +119,8 @@ def _walls(zone: str, start: datetime) -> tuple[tuple[tuple[int, int, int, int],
 def picture(found: Heat) -> Text:
     """24 rows of 60 minutes, UTC; a shade stands for the root of a count, so that one peak does not hide the rest."""
     peak = max(found.counts)
-    text = Text(
-        f"{found.start:%Y-%m-%d} UTC   0         10        20        30        40        50\n", style="bold"
-    )
+    head = f"{found.start:%Y-%m-%d} UTC   0         10        20        30        40        50\n"
+    text = Text().append(head, style="bold")
     for hour in range(24):
         at = found.start + hour * timedelta(hours=1)
         row = found.counts[hour * 60 : hour * 60 + 60]

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from fencepost.cli import drawing
+from fencepost.cli.imports.crontab import reasons
 from fencepost.cli.job_put import At, Cron, Every, Within, Zone, schedule_of
 from fencepost.cli.reading import content, instant
 from fencepost.cli.session import Session, session
@@ -66,8 +67,8 @@ def _crontab(run: Session, file: str, timezone: str, begin: datetime, count: int
     """How many lines are refused."""
     try:
         lines = parse_crontab(content(file), now=begin, timezone=timezone)
-    except Faults as refused:
-        raise typer.BadParameter(str(refused)) from refused
+    except Faults as error:
+        raise typer.BadParameter(str(error)) from error
     if run.choice.json:
         run.json([_line_wire(line, begin, count) for line in lines])
     else:
@@ -84,9 +85,9 @@ def _next(schedule: Schedule, begin: datetime, count: int) -> list[datetime]:
 
 
 def _line(line: CrontabLine, begin: datetime, count: int) -> Text:
-    text = Text(f"{line.number:>5}  {line.text}\n", style="bold")
+    text = Text().append(f"{line.number:>5}  {line.text}\n", style="bold")
     if line.schedule is None:
-        return text.append("\n".join(f"       {fault}" for fault in line.faults), style="red")
+        return text.append(f"       {reasons(line)}", style="red")
     text.append(f"       {describe(line.schedule)}\n", style="dim")
     text.append("".join(f"       {each}\n" for each in warnings(line.schedule)), style="yellow")
     return text.append("       " + ", ".join(map(drawing.moment, _next(line.schedule, begin, count))))
@@ -99,5 +100,5 @@ def _line_wire(line: CrontabLine, begin: datetime, count: int) -> dict[str, obje
         "text": line.text,
         "says": None if known is None else describe(known),
         "occurrences": [] if known is None else [to_wire(at) for at in _next(known, begin, count)],
-        "faults": [str(fault) for fault in line.faults],
+        "refused": None if known is not None else reasons(line),
     }

@@ -48,7 +48,7 @@ class Surroundings:
         """This process's. Rich obeys NO_COLOR and TERM by itself."""
         return cls(
             out=console(sys.stdout.isatty()),
-            err=Console(stderr=True, highlight=False, soft_wrap=True),
+            err=Console(stderr=True, highlight=False),
             interactive=sys.stdin.isatty() and sys.stdout.isatty(),
             environment=os.environ,
         )
@@ -133,7 +133,7 @@ class Session:
 
     def warn(self, text: str) -> None:
         """A line that is no result."""
-        self.around.err.print(text, markup=False)
+        self.around.err.print(text, markup=False, soft_wrap=True)
 
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator[Callable[[], None]]:

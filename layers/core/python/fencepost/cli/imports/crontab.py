@@ -14,9 +14,9 @@ _SETTING = re.compile(r"\s*([A-Za-z_]\w*)\s*=", re.ASCII)
 _ZONES = frozenset({"CRON_TZ", "TZ"})
 _PREFIX = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+|(?:cd\s+\S+|\.\s+\S+|source\s+\S+)\s*&&\s*|\[[^]]*\]\s*&&\s*)+")
 _STEPS_ASIDE = frozenset(
-    {"bash", "sh", "env", "nice", "ionice", "sudo", "exec", "nohup", "python", "python3", "php", "perl", "ruby", "node"}
+    {"bash", "sh", "env", "nice", "ionice", "exec", "nohup", "python", "python3", "php", "perl", "ruby", "node"}
 )  # fmt: skip
-_TAKES_ONE = frozenset({"flock", "timeout", "-u"})  # a lock, a time, a user: not what is run
+_TAKES_ONE = frozenset({"flock", "timeout"})  # a lock, a time: not what is run
 _PERCENT = re.compile(r"(?<!\\)%")
 
 
@@ -39,7 +39,7 @@ def read_crontab(
 def _take(cargo: Cargo, entry: CrontabLine, target: Mapping[str, Any], now: datetime, *, users: bool) -> None:
     where = f"line {entry.number}"
     if entry.schedule is None:
-        cargo.leave(where, entry.text, _reasons(entry))
+        cargo.leave(where, entry.text, reasons(entry))
         return
     payload: dict[str, Any] = {}
     command = entry.command
@@ -53,7 +53,7 @@ def _take(cargo: Cargo, entry: CrontabLine, target: Mapping[str, Any], now: date
     cargo.take(where, name_of(payload["command"]) or f"line-{entry.number}", job, now)
 
 
-def _reasons(entry: CrontabLine) -> str:
+def reasons(entry: CrontabLine) -> str:
     """Why a line has no schedule; where it stands is said already."""
     return re.sub(rf"line {entry.number}(\.\w+)?: ", "", "; ".join(map(str, entry.faults)))
 
@@ -65,10 +65,11 @@ def _plain(text: str) -> str:
 
 def name_of(command: str) -> str:
     """A name for a command: its program's, without path and ending; interpreters and wrappers step aside."""
-    words = iter(_PREFIX.sub("", command, count=1).split())
+    plain = re.sub(r"\bsudo (-u \S+ )?", "", _PREFIX.sub("", command, count=1))
+    words = iter(plain.split())
     for word in words:
         bare = word.strip("'\"();&|<>").rpartition("/")[2]
-        if bare in _TAKES_ONE or word in _TAKES_ONE:
+        if bare in _TAKES_ONE:
             next((each for each in words if not each.startswith("-")), None)
         elif _is_program(word, bare):
             return re.sub(r"\.(sh|py|pl|php|rb|js)$", "", bare)

@@ -1,0 +1,115 @@
+"""The doctor finds what stands between you and a firing."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.client.transport import HttpAnswer, NoAnswerError
+from fencepost.domain.schedule import tzdata_version
+from tests.support.clients import Terminal
+
+
+def findings(fencepost: Terminal, status: int, **how: str) -> dict[str, tuple[str, str]]:
+    ran = fencepost("doctor", "--json", **how)
+    assert ran.status == status
+    return {each["what"]: (each["verdict"], each["says"]) for each in ran.json}
+
+
+def test_a_healthy_way(fencepost):
+    found = findings(fencepost, 0)
+
+    assert {what: verdict for what, (verdict, _) in found.items()} == {
+        "credentials": "good",
+        "endpoint": "good",
+        "clock": "good",
+        "time zones": "good",
+        "ticks": "good",
+        "team": "good",
+    }
+    assert found["credentials"][1] == "AKIDOWNER signs for eu-central-1"
+    assert tzdata_version() in found["time zones"][1]
+
+
+@pytest.mark.parametrize(("skew", "verdict", "status"), [(45, "odd", 0), (400, "bad", 1)])
+def test_a_wrong_clock(fencepost, front, skew, verdict, status):
+    def behind(answer: HttpAnswer) -> HttpAnswer:
+        fencepost.clock.advance(seconds=-skew)
+        return answer
+
+    fencepost.transport.troubles.append(behind)
+
+    found = findings(fencepost, status)["clock"]
+
+    assert found[0] == verdict
+    assert f"{skew}.0 s behind" in found[1]
+
+
+def test_the_gateways_date_is_believed_before_the_services_word(fencepost):
+    def dated(answer: HttpAnswer) -> HttpAnswer:
+        headers = {**answer.headers, "date": "Sun, 01 Mar 2026 11:00:00 GMT"}
+        return HttpAnswer(status=answer.status, headers=headers, body=answer.body)
+
+    fencepost.transport.troubles.append(dated)
+
+    assert "ahead of the service's: signatures are refused" in findings(fencepost, 1)["clock"][1]
+
+
+def test_a_date_that_is_none_is_passed_over(fencepost):
+    fencepost.transport.troubles.append(
+        lambda answer: HttpAnswer(status=200, headers={"date": "today"}, body=answer.body)
+    )
+
+    assert findings(fencepost, 0)["clock"][0] == "good"
+
+
+def test_other_time_zone_rules(fencepost):
+    fencepost.transport.troubles.append(
+        lambda answer: HttpAnswer(
+            status=200, body=answer.body.replace(tzdata_version().encode(), b"2019a"), headers=answer.headers
+        )
+    )
+
+    assert findings(fencepost, 0)["time zones"][0] == "odd"
+
+
+@pytest.mark.parametrize(("status", "verdict", "code"), [("late", "bad", 1), ("starting", "odd", 0)])
+def test_ticks_that_do_not_come(fencepost, status, verdict, code):
+    fencepost.transport.troubles.append(
+        lambda answer: HttpAnswer(
+            status=200, body=answer.body.replace(b'"ok"', f'"{status}"'.encode()), headers=answer.headers
+        )
+    )
+
+    assert findings(fencepost, code)["ticks"][0] == verdict
+
+
+def test_no_way_to_the_service(fencepost):
+    fencepost.transport.troubles.extend([NoAnswerError("Name or service not known")] * 5)
+
+    found = findings(fencepost, 1)
+
+    assert "no way to it" in found["endpoint"][1]
+    assert "Name or service not known" in found["endpoint"][1]
+
+
+def test_a_service_that_refuses_the_signature(fencepost):
+    fencepost.transport.troubles.append(
+        HttpAnswer(status=403, body=b'{"message": "The security token included in the request is expired"}')
+    )
+
+    assert "the service refuses you: The security token" in findings(fencepost, 1)["endpoint"][1]
+
+
+def test_a_team_that_is_not_there_or_not_yours(fencepost):
+    ran = fencepost("doctor", "--team", "ops", by="AKIDADMIN")
+    assert ran.status == 1
+    assert "there is no team ops" in ran.out
+
+    stranger = findings(fencepost, 1, by="AKIDSTRANGER")
+    assert "fencepost iam-policy" in stranger["team"][1]
+
+
+def test_no_team_at_all(fencepost):
+    del fencepost.environment["FENCEPOST_TEAM"]
+
+    assert findings(fencepost, 0)["team"][0] == "odd"
