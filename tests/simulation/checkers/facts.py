@@ -1,0 +1,199 @@
+"""A history in the order in which checkers want it: by execution, by job, by team."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from tests.simulation.journal import ANSWER, ASKED, CALL, STRUCK, TOLD, WORKER, WRITE, Entry
+from tests.simulation.labels import execution_move
+from tests.simulation.oracle import Rule, ms, rule_of
+
+Item = Mapping[str, Any]
+US = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What is not as it must be. `rule` is the letter and name of the checker."""
+
+    rule: str
+    at: int
+    about: str
+    text: str
+
+
+class Change(NamedTuple):
+    """One write of an execution. `read`: when its writer had last read the job (true time, microseconds)."""
+
+    at: int
+    step: int
+    task: Any
+    old: Item | None
+    new: Item | None
+    move: str
+    read: int | None
+
+
+class Version(NamedTuple):
+    """An item as it was from `at` on."""
+
+    at: int
+    step: int
+    item: Item
+
+
+@dataclass(slots=True)
+class Generation:
+    """When a job fired by one rule: in (begin, end], epoch milliseconds. `versions` are the job's items of it."""
+
+    number: int
+    begin: int
+    rule: Rule
+    versions: list[Version]
+    end: int | None = None
+    ended_by: str | None = None
+    ended_at: int | None = None
+
+    @property
+    def first(self) -> Item:
+        """The job as this generation began."""
+        return self.versions[0].item
+
+    @property
+    def last(self) -> Item:
+        """The job as this generation ended, or is."""
+        return self.versions[-1].item
+
+
+@dataclass(slots=True)
+class JobFacts:
+    """A job's whole life."""
+
+    uid: str
+    versions: list[Version]
+    generations: list[Generation]
+
+    def at(self, instant: int) -> Item | None:
+        """The job as it was at true time `instant`."""
+        found = None
+        for version in self.versions:
+            if version.at > instant:
+                break
+            found = version.item
+        return found
+
+    def generation(self, number: int) -> Generation | None:
+        """Generation `number`, if the job had it."""
+        return next((each for each in self.generations if each.number == number), None)
+
+
+@dataclass(slots=True)
+class Facts:
+    """Everything, indexed. `begin` is the history's first instant in epoch milliseconds."""
+
+    begin: int
+    ended_at: int
+    faults_end: int
+    entries: list[Entry]
+    executions: dict[str, list[Change]] = field(default_factory=lambda: defaultdict(list))
+    jobs: dict[str, JobFacts] = field(default_factory=dict)
+    teams: dict[str, list[Version]] = field(default_factory=lambda: defaultdict(list))
+    calls: list[Entry] = field(default_factory=list)
+    answers: dict[tuple[str, int], list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    workers: dict[tuple[str, int], list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    told: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    asked: list[str] = field(default_factory=list)
+    strikes: list[Entry] = field(default_factory=list)
+
+    def asked_of(self, identity: str) -> list[str]:
+        """What workers said of an execution, heard or not."""
+        prefix = f"worker of {identity} says "
+        return [each[len(prefix) :] for each in self.asked if each.startswith(prefix)]
+
+    def clock(self, at: int) -> int:
+        """True time as epoch milliseconds."""
+        return self.begin + at // US
+
+
+def counted(changes: list[Change], generations: set[int]) -> tuple[int, int]:
+    """How often a record counts for a schedule that ends after so many firings: at least, and at most.
+
+    What was queued or adopted counts for the generation that has it; what was then cancelled may or may not.
+    """
+    first, last = changes[0].new, changes[-1].new
+    if first is None or last is None or last["gen"] not in generations:
+        return 0, 0
+    queued = first["state"] == "QUEUED" or any(
+        change.new is not None and change.old is not None and change.new["gen"] > change.old["gen"]
+        for change in changes
+    )
+    return int(queued and last["state"] not in {"CANCELLED", "SKIPPED"}), int(queued)
+
+
+def execution_id(pk: str, sk: str) -> str:
+    """The id of an execution's key."""
+    return f"{pk}-{sk.replace('#', '-', 1)}"
+
+
+def nominal_of(identity: str) -> int | None:
+    """The nominal instant that an id holds; None for a run by hand."""
+    _, kind, key = identity.split("-", 2)
+    return None if kind == "r" else int(key[-13:])
+
+
+def facts_of(entries: list[Entry], begin: datetime, ended_at: int, faults_end: int) -> Facts:
+    """Sorts the journal of a history."""
+    facts = Facts(begin=ms(begin), ended_at=ended_at, faults_end=faults_end, entries=entries)
+    versions: dict[str, list[Version]] = defaultdict(list)
+    for entry in entries:
+        kind = entry[0]
+        if kind == WRITE:
+            _sort(facts, versions, entry)
+        elif kind == CALL:
+            facts.calls.append(entry)
+        elif kind == ANSWER:
+            facts.answers[entry[4].execution, entry[4].fence].append(entry)
+        elif kind == WORKER:
+            facts.workers[entry[4][0], entry[4][1]].append(entry)
+        elif kind == TOLD:
+            facts.told[entry[4][2]].append(entry)
+        elif kind == ASKED:
+            facts.asked.append(entry[4])
+        elif kind == STRUCK:
+            facts.strikes.append(entry)
+    for uid, found in versions.items():
+        facts.jobs[uid] = JobFacts(uid, found, _generations(found, begin))
+    return facts
+
+
+def _sort(facts: Facts, versions: dict[str, list[Version]], entry: Entry) -> None:
+    _, at, step, task, table, pk, sk, old, new, read = entry
+    if table == "executions":
+        if not pk.startswith("D#"):
+            change = Change(at, step, task, old, new, execution_move(old, new), read)
+            facts.executions[execution_id(pk, sk)].append(change)
+    elif table == "jobs" and new is not None:
+        if sk == "J":
+            versions[pk[2:]].append(Version(at, step, new))
+        elif sk == "T":
+            facts.teams[pk[2:]].append(Version(at, step, new))
+
+
+def _generations(versions: list[Version], begin: datetime) -> list[Generation]:
+    found: list[Generation] = []
+    for version in versions:
+        item = version.item
+        if not found or item["gen"] != found[-1].number:
+            started = item["ended"] if "ended" in item else item["created"]
+            if found:
+                found[-1].end, found[-1].ended_by = started, item["ended_by"]
+                found[-1].ended_at = version.at
+            rule = rule_of(item["schedule"], begin)
+            found.append(Generation(item["gen"], started, rule, [version]))
+        else:
+            found[-1].versions.append(version)
+    return found

@@ -1,0 +1,84 @@
+"""A history before it happens: everything that is drawn from its seed, as plain values that can be taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tests.simulation.faults import Fault
+from tests.simulation.kernel import HOUR, MINUTE
+
+FAULTS_END = 80 * MINUTE
+END = 2 * HOUR
+TIERS = ("critical", "standard", "bulk")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamPlan:
+    """A team and its cap."""
+
+    name: str
+    cap: int
+    notify_on: tuple[str, ...] = ("dead",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPlan:
+    """A job, when its owner declares it, and how its target behaves."""
+
+    number: int
+    team: str
+    name: str
+    at: int
+    schedule: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    timeout: int
+    odds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpPlan:
+    """Something that an owner does: at an instant, or (`on`) beside the next move of that kind."""
+
+    number: int
+    at: int
+    what: str
+    team: str
+    job: str
+    on: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """A stretch of time in which ticks go wrong."""
+
+    kind: str
+    begins: int
+    ends: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One history."""
+
+    seed: int
+    profile: str
+    begin: datetime
+    shards: int
+    latency: tuple[int, int]
+    page_size: int
+    slowest: int
+    skews: int
+    strict: bool
+    teams: tuple[TeamPlan, ...]
+    jobs: tuple[JobPlan, ...]
+    ops: tuple[OpPlan, ...]
+    faults: tuple[Fault, ...]
+    troubles: tuple[Trouble, ...]
+    odds: Mapping[str, float]
+    deaf: float
+    ends: int = END
+    faults_end: int = FAULTS_END
