@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,21 @@ from fencepost.local.files import DataDir
 from fencepost.local.workers import kill_calling
 from fencepost.runtime.clock import sleep_ms
 from tests.support.live import Arrival, LiveService, LiveTarget, ahead, until
+
+
+@pytest.fixture
+def service_of() -> Iterator[Callable[..., LiveService]]:
+    """Makes services; none of their processes outlives the test, however it ends."""
+    made: list[LiveService] = []
+
+    def make(data: Path, *options: str) -> LiveService:
+        made.append(LiveService(data, options=("--allow-private-targets", *options)))
+        return made[-1]
+
+    yield make
+    for service in made:
+        if service.process is not None and service.process.poll() is None:
+            service.kill()
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.runtime.clock import sleep_ms
-from tests.support.live import LiveService, LiveTarget, ahead, declaration, until
+from tests.support.live import LiveTarget, ahead, declaration, until
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("live")]
 
@@ -20,7 +20,7 @@ def target():
 
 
 @pytest.mark.usefixtures("bereaved")
-def test_fifty_jobs_outlive_a_kill_in_the_middle_of_their_firings(tmp_path, target):
+def test_fifty_jobs_outlive_a_kill_in_the_middle_of_their_firings(tmp_path, target, service_of):
     calls = [0]
 
     def slow(_):
@@ -29,7 +29,7 @@ def test_fifty_jobs_outlive_a_kill_in_the_middle_of_their_firings(tmp_path, targ
         return 200
 
     target.answers["/hook"] = slow
-    service = LiveService(tmp_path / "data")
+    service = service_of(tmp_path / "data")
     service.start()
     service.put_team("payments", max_concurrency=10)
     now, later = ahead(4), ahead(14)
@@ -67,13 +67,15 @@ def test_fifty_jobs_outlive_a_kill_in_the_middle_of_their_firings(tmp_path, targ
     assert len({(each.execution, each.fence) for each in arrivals}) == len(arrivals), "no fence comes twice"
 
 
-def test_ctrl_c_finishes_what_is_under_way_and_a_restart_goes_on_where_it_stopped(tmp_path, target):
+def test_ctrl_c_finishes_what_is_under_way_and_a_restart_goes_on_where_it_stopped(
+    tmp_path, target, service_of
+):
     def slow(_):
         sleep_ms(1_500)
         return 200
 
     target.answers["/slow"] = slow
-    service = LiveService(tmp_path / "data")
+    service = service_of(tmp_path / "data")
     service.start()
     service.put_team("payments")
     service.put_job("payments", "slow", {"at": ahead(2)}, f"{target.url}/slow")
@@ -87,10 +89,9 @@ def test_ctrl_c_finishes_what_is_under_way_and_a_restart_goes_on_where_it_stoppe
     assert (len(target.at("/slow")), len(target.at("/after"))) == (1, 1)
 
 
-def test_the_halves_are_processes_of_their_own_and_meet_in_the_data_directory(tmp_path, target):
-    private = "--allow-private-targets"
-    api = LiveService(tmp_path / "data", options=(private, "--api-only"))
-    engine = LiveService(tmp_path / "data", options=(private, "--engine-only"))
+def test_the_halves_are_processes_of_their_own_and_meet_in_the_data_directory(tmp_path, target, service_of):
+    api = service_of(tmp_path / "data", "--api-only")
+    engine = service_of(tmp_path / "data", "--engine-only")
     with api.running():
         api.put_team("payments")
         api.put_job("payments", "report", {"at": ahead(1)}, f"{target.url}/hook")
