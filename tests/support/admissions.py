@@ -31,12 +31,15 @@ from fencepost.application.codec_job import encode_team
 from fencepost.application.moves import created, finished, moved
 from fencepost.application.ports import QueueName, Queues, tier_queue
 from fencepost.application.store import Item, Put, Store, Table, Won
+from fencepost.application.switches.codec import StageSwitches
+from fencepost.application.switches.reading import standing
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Origin, Overlap, Team, Tier
 from fencepost.domain.states import ExecutionState, Move
 from tests.support.clock import CountingEntropy, SettableClock
+from tests.support.switches import halts
 
 START = "2026-03-02T10:00:00.000Z"
 LEASE = timedelta(seconds=25)
@@ -99,12 +102,13 @@ class Office:
         """The present instant of this test."""
         return self.clock.now()
 
-    def team(self, name: str = "payments", cap: int = 2, **changes: Any) -> Team:
+    def team(self, name: str = "payments", cap: int = 2, *, paused: bool = False, **changes: Any) -> Team:
         """Registers a team, or changes it."""
-        team = Team(name=name, max_concurrency=cap, **changes)
+        held = halts(self.now, whose=name) if paused else ()
+        team = Team(name=name, max_concurrency=cap, halts=held, **changes)
         self.store.write(Put(key=keys.team(name), item=encode_team(team)))
-        self.teams[name] = team
-        return team
+        self.teams[name] = standing(team, StageSwitches(), self.now)
+        return self.teams[name]
 
     def firing(
         self, number: int = 0, *, team: str = "payments", job: str = "report", **changes: Any
@@ -170,7 +174,7 @@ class Office:
                 case LockHeld(given):
                     fence = given
         newcomer = record.state is not ExecutionState.WAITING
-        if newcomer and self.doors.backlog.crowded(team.name, self.now):
+        if newcomer and self.doors.backlog.crowded(team, self.now):
             self.doors.backlog.join(record, team, self.now)
             return None
         match self.doors.slots.take(record, team, fence=fence, lease_until=until, now=self.now):

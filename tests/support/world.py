@@ -21,6 +21,7 @@ from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.wiring import Delivery, delivery
 from fencepost.application.ports import Outgoing, QueueName, Received, dead_queue, tier_queue
 from fencepost.application.store import Delete, Put, Query, Table, items
+from fencepost.application.switches.codec import StageSwitches, encode_stage
 from fencepost.domain import delivery as wire
 from fencepost.domain.identity import ExecutionId, digest
 from fencepost.domain.instants import from_wire
@@ -128,6 +129,7 @@ class World:
         self.notifier = ToldTeams()
         self.dispositions: list[Disposition] = []
         self.rewire()
+        self.memory.write(Put(key=keys.stage(), item=encode_stage(StageSwitches())))
         self.team()
 
     def rewire(self, *arounds: Around) -> None:

@@ -92,7 +92,7 @@ def test_E1_a_race_lost_at_joining_leaves_no_trace() -> None:
 def test_E1_the_first_mark_asks_for_a_pump_once_everybody_knows_of_it() -> None:
     office, (leased,) = _full_team()
     elsewhere = office.another()
-    assert not elsewhere.doors.backlog.crowded("payments", office.now)
+    assert not elsewhere.doors.backlog.crowded(office.teams["payments"], office.now)
     waits = _joined(office, 1)
     _joined(office, 2)
     elsewhere.end(leased)  # believes that nobody waits, and frees the slot

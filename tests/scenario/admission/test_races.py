@@ -354,7 +354,7 @@ def test_E5_one_line_gives_each_entry_to_one_caller() -> None:
     assert office.deliver(office.firing()) is not None
     waits = [_joined(office, number) for number in range(1, 4)]
     lines = office.doors.backlog._lines
-    taken = [lines.next("payments", office.now) for _ in range(3)]
+    taken = [lines.next(office.teams["payments"], office.now) for _ in range(3)]
     assert [each.execution for each in taken if each is not None] == [each.id for each in waits]
-    assert lines.next("payments", office.now) is None
+    assert lines.next(office.teams["payments"], office.now) is None
     assert len(heads(office.context, str(waits[0].lane), office.now).open) >= 1

@@ -14,6 +14,7 @@ from fencepost.domain.instants import from_wire
 from fencepost.domain.model import Caller, Origin, Overlap, RetryPolicy
 from fencepost.domain.outcome import Accepted
 from fencepost.domain.states import ExecutionState, JobState, Reason
+from tests.support.switches import halts
 from tests.support.world import BROKEN, World
 
 S = ExecutionState
@@ -237,7 +238,7 @@ def test_a_job_that_is_forgotten_leaves_its_firing_undeliverable():
 
 def test_a_paused_team_has_no_slots_until_it_is_resumed():
     world = World()
-    world.team(paused=True)
+    world.team(halts=halts(world.clock.now()))
     record = world.queue(world.job())
     world.run()
     assert world.record(record).state is S.WAITING

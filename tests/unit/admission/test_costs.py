@@ -39,7 +39,9 @@ def test_a_slot_costs_two_write_units_and_two_calls() -> None:
     office = Office.opened(units, calls)
     office.team()
     record = office.firing()
-    assert not office.doors.backlog.crowded("payments", office.now)  # once a second for the whole team
+    assert not office.doors.backlog.crowded(
+        office.teams["payments"], office.now
+    )  # once a second for the whole team
     calls.clear()
     leased = office.deliver(record)
     assert leased is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 from fencepost.application.codec import VERSION, compact, decoding, duration_ms, instant, ms
 from fencepost.application.store import Item
+from fencepost.application.switches.codec import decode_halts, encode_halts
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import (
     MAX_DAILY_FIRINGS,
@@ -205,8 +206,7 @@ def encode_team(team: Team) -> dict[str, Any]:
             "tiers": [tier.value for tier in team.tiers],
             "principals": list(team.principals),
             "retention": duration_ms(team.retention),
-            "paused": team.paused or None,
-            "paused_note": team.paused_note,
+            "halts": encode_halts(team.halts),
             "max_jobs": team.max_jobs,
             "max_daily": team.max_daily_firings,
             "hosts": None if team.allowed_hosts is None else list(team.allowed_hosts),
@@ -234,8 +234,7 @@ def _read_team(item: Item) -> Team:
         tiers=tuple(Tier(tier) for tier in item["tiers"]),
         principals=tuple(item["principals"]),
         retention=_duration(item["retention"]),
-        paused=item.get("paused", False),
-        paused_note=item.get("paused_note"),
+        halts=decode_halts(item.get("halts", ()), str(item["pk"]).removeprefix("T#")),
         max_jobs=item["max_jobs"],
         max_daily_firings=item.get("max_daily", MAX_DAILY_FIRINGS),
         allowed_hosts=None if hosts is None else tuple(hosts),

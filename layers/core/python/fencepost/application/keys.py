@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from fencepost.application.store import Key, Table
 from fencepost.domain.identity import ExecutionId, ExecutionKind, hashed, stamp
-from fencepost.domain.model import Bucket, Execution, Timer, TimerKind
+from fencepost.domain.model import Bucket, Execution, Tier, Timer, TimerKind
 
 MARK_PARTITIONS = 16
 
@@ -19,6 +19,16 @@ def team(name: str) -> Key:
 def team_revision(name: str, revision: int) -> Key:
     """What one change of a team did: actor, before, after."""
     return Key(Table.JOBS, f"T#{name}", f"R#{revision:010d}")
+
+
+def stage() -> Key:
+    """The switches of the whole stage. Read with the teams of a batch, so it lies in no busy partition."""
+    return Key(Table.CONTROL, "Z", "stage")
+
+
+def stage_revision(revision: int) -> Key:
+    """What one change of the stage's switches did."""
+    return Key(Table.JOBS, "STAGE", f"R#{revision:010d}")
 
 
 def name_claim(team_name: str, job_name: str) -> Key:
@@ -44,6 +54,11 @@ def ended_generation(uid: str, generation: int) -> Key:
 def detail(uid: str, digest: str) -> Key:
     """The immutable target and payload of this digest."""
     return Key(Table.JOBS, f"J#{uid}", f"P#{digest}")
+
+
+def backfill(uid: str, identity: str) -> Key:
+    """One backfill of a job; a job's backfills lie in the order in which they were asked for."""
+    return Key(Table.JOBS, f"J#{uid}", f"B#{identity}")
 
 
 def bucket_partition(bucket: Bucket) -> str:
@@ -99,9 +114,23 @@ def slot_lane(team_name: str, lane: int) -> str:
     return f"S#{team_name}#{lane:03d}"
 
 
-def backlog_lane(record: Execution, lanes: int) -> str:
-    """The partition in which an execution waits for a slot."""
-    return f"B#{record.team}#{record.tier}#{hashed(str(record.id), lanes)}"
+HELD = "~"
+
+
+def backlog_lane(record: Execution, lanes: int, *, held: bool = False) -> str:
+    """The partition in which an execution waits for a slot; `held`: that of those whom a switch held."""
+    tier = f"{record.tier}{HELD}" if held else record.tier
+    return f"B#{record.team}#{tier}#{hashed(str(record.id), lanes)}"
+
+
+def tier_of_lane(lane: str) -> Tier:
+    """The tier whose executions wait in a lane of the backlog."""
+    return Tier(lane.split("#")[2].removesuffix(HELD))
+
+
+def is_held_lane(lane: str | None) -> bool:
+    """Whether those who wait in the lane were held by a switch."""
+    return lane is not None and lane.startswith("B#") and lane.split("#")[2].endswith(HELD)
 
 
 def waiting_entry(record: Execution) -> Key | None:
@@ -184,3 +213,23 @@ def agenda_partition(minute: datetime) -> str:
 def agenda_cursor() -> Key:
     """The last minute whose agenda is done."""
     return Key(Table.CONTROL, "A", "cursor")
+
+
+def errand(kind: str, subject: str) -> Key:
+    """Work of several steps that is not done yet."""
+    return Key(Table.CONTROL, f"E#{kind}", subject)
+
+
+def calendar(team_name: str, name: str) -> Key:
+    """An exclusion calendar as it is now; a deleted one's stays, so that no version is used twice."""
+    return Key(Table.JOBS, f"E#{team_name}", f"C#{name}")
+
+
+def calendar_version(team_name: str, name: str, version: int) -> Key:
+    """What one change of a calendar did: actor, before, after."""
+    return Key(Table.JOBS, f"E#{team_name}#{name}", f"R#{version:010d}")
+
+
+def calendar_use(team_name: str, name: str, uid: str) -> Key:
+    """Says that a job names the calendar."""
+    return Key(Table.JOBS, f"E#{team_name}", f"U#{name}#{uid}")

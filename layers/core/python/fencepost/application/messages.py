@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from fencepost.application.codec import UndecodableError
+from fencepost.application.errands.errand import Errand
 from fencepost.application.ports import Outgoing, QueueName, dead_queue, tier_queue
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_minute, from_ms, to_ms
@@ -64,6 +65,14 @@ def pump(team: str, now: datetime) -> Outgoing:
     return Outgoing(queue=QueueName.PUMP, body=json.dumps(body, separators=(",", ":")), group=team)
 
 
+def step(errand: Errand) -> Outgoing:
+    """Asks for the next step of an errand."""
+    body = {"v": VERSION, "errand": str(errand)}
+    return Outgoing(
+        queue=QueueName.PUMP, body=json.dumps(body, separators=(",", ":")), group=errand.team or None
+    )
+
+
 def read(body: str) -> dict[str, Any]:
     """The message's fields. Raises UndecodableError for what is no message of ours."""
     try:
@@ -90,6 +99,12 @@ def read_scan(body: str) -> ScanRequest:
         return ScanRequest(int(fields["shard"]), from_ms(fields["now"]))
     except (KeyError, TypeError, ValueError) as error:
         raise UndecodableError(f"not a scan request: {error}") from error
+
+
+def read_upkeep(body: str) -> str | Errand:
+    """The team to pump, or the errand whose next step is to be taken. Raises UndecodableError."""
+    errand = read(body).get("errand")
+    return Errand.parse(errand) if isinstance(errand, str) else read_pump(body)
 
 
 def read_pump(body: str) -> str:

@@ -54,6 +54,7 @@ class Move(StrEnum):
     LEASE = "lease"
     DEFER = "defer"
     SKIP_OVERLAP = "skip_overlap"
+    SKIP_HELD = "skip_held"
     CANCEL = "cancel"
     GIVE_UP = "give_up"
     SUCCEED = "succeed"
@@ -81,6 +82,7 @@ TRANSITIONS: dict[Move, Transition] = {
     Move.LEASE: Transition(NOT_RUNNING, S.RUNNING),
     Move.DEFER: Transition(NOT_RUNNING, S.RETRY_WAIT),
     Move.SKIP_OVERLAP: Transition(_UNSTARTED, S.SKIPPED),
+    Move.SKIP_HELD: Transition(_UNSTARTED, S.SKIPPED),
     Move.CANCEL: Transition(NOT_RUNNING, S.CANCELLED),
     Move.GIVE_UP: Transition(NOT_RUNNING, S.DEAD),
     Move.SUCCEED: Transition(frozenset({S.RUNNING}), S.SUCCEEDED),

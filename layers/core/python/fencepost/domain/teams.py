@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from fencepost.domain.policies import JOB_TIERS, Tier
+from fencepost.domain.switches import Halt
 
 MAX_DAILY_FIRINGS = 10_000_000
 """What a team's schedules may ask for in a day, unless an administrator says otherwise."""
@@ -22,7 +23,11 @@ class NotifyTargets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """A tenant. `max_concurrency` is its cap on leased slots and is never unlimited."""
+    """A tenant. `max_concurrency` is its cap on leased slots and is never unlimited.
+
+    `halts` are its switches, and those of the stage where it was read as it stands; `shut`: the tiers in which nothing
+    may start, as of when it was read so.
+    """
 
     name: str
     revision: int = 1
@@ -32,8 +37,8 @@ class Team:
     tiers: tuple[Tier, ...] = JOB_TIERS
     principals: tuple[str, ...] = ()
     retention: timedelta = timedelta(days=30)
-    paused: bool = False
-    paused_note: str | None = None
+    halts: tuple[Halt, ...] = ()
+    shut: frozenset[Tier] = frozenset()
     max_jobs: int = 100_000
     max_daily_firings: int = MAX_DAILY_FIRINGS
     allowed_hosts: tuple[str, ...] | None = None

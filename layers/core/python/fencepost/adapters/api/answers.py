@@ -142,8 +142,18 @@ class JobList(Out):
     stopped_early: bool
 
 
+class Pause(Out):
+    """A switch that holds: nothing of this tier starts until it ends (null: until it is resumed)."""
+
+    tier: Literal["critical", "standard", "bulk", "recovery"]
+    since: Instant
+    until: Instant | None
+    by: str
+    note: str | None
+
+
 class Team(Out):
-    """A team. Secrets are never shown."""
+    """A team. Secrets are never shown. `paused`: all tiers of its jobs are."""
 
     name: str
     revision: int
@@ -160,6 +170,7 @@ class Team(Out):
     external_id: str | None
     paused: bool
     paused_note: str | None
+    pauses: list[Pause]
     created_at: Instant | None
 
 

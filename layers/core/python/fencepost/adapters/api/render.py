@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from fencepost.application.registry.documents import (
@@ -57,9 +57,9 @@ def _job(value: Job, ahead: Outlook) -> dict[str, Any]:
     return job_standing(value) | {"state": ahead.state.value, "next": occurrences(ahead.next)}
 
 
-def team(value: Team) -> dict[str, Any]:
+def team(value: Team, now: datetime) -> dict[str, Any]:
     """A team, without its secrets."""
-    return team_standing(value) | team_declaration(value)
+    return team_standing(value, now) | team_declaration(value)
 
 
 def execution(record: Execution, span: Span | None) -> dict[str, Any]:

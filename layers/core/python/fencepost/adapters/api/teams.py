@@ -40,7 +40,7 @@ def get(request: Request) -> Answer:
     tag = etag(team.revision)
     if unchanged(request.headers, tag):
         return Answer(status=304, headers={"ETag": tag})
-    return Answer(body=render.team(team), headers={"ETag": tag})
+    return Answer(body=render.team(team, request.services.now()), headers={"ETag": tag})
 
 
 def history(request: Request) -> Answer:
@@ -64,7 +64,7 @@ def _declare(request: Request, draw: DrawTeam) -> Answer:
         case TeamDone(team=team, created=created):
             return Answer(
                 status=201 if created else 200,
-                body=render.team(team),
+                body=render.team(team, request.services.now()),
                 headers={"ETag": etag(team.revision)},
             )
         case NotAllowed(rule):

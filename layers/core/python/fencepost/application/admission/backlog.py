@@ -8,7 +8,7 @@ from datetime import datetime
 from fencepost.application import keys
 from fencepost.application.admission import waiting
 from fencepost.application.admission.context import Context
-from fencepost.application.admission.draw import Lines
+from fencepost.application.admission.draw import Lines, is_shut
 from fencepost.application.admission.holdings import Vacancy, capacity, held_by
 from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.marks import Marks
@@ -18,6 +18,7 @@ from fencepost.application.admission.slots import Slots
 from fencepost.application.admission.turns import NoTurn, Turns
 from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.store import Absent
+from fencepost.domain.judgement import started
 from fencepost.domain.model import Execution, Team
 
 
@@ -50,6 +51,19 @@ class Backlog:
             self._fill(joined, team, now)
         return joined
 
+    def hold(self, record: Execution, note: str, now: datetime) -> Execution | None:
+        """`record` waiting for a switch to be back, under a mark, with a note that says which; None where the race for
+        the record is lost. What has not begun waits apart from the others of its tier.
+
+        Raises StoreError while it is not certain that the record has its wake-up.
+        """
+        lanes = self._context.limits.backlog_lanes
+        lane = keys.backlog_lane(record, lanes, held=not started(record))
+        joined = waiting.enter(self._context, record, lane, note)
+        if joined is not None:
+            self._marks.put_up(record.team, lane, now)
+        return joined
+
     def hand_over(self, record: Execution, team: Team, now: datetime) -> None:
         """Gives the slot of a lease that is over to whoever's turn it is, or frees it. Safe to repeat.
 
@@ -59,10 +73,10 @@ class Backlog:
         if record.slot is None:
             return
         number = int(record.slot)
-        if number >= capacity(team) or not self.crowded(team.name, now):
+        if number >= capacity(team) or not self.crowded(team, now):
             self._slots.release(record, now)
             return
-        turn = self._turns.give(team.name, Vacancy(number, held_by(str(record.id), record.fence)), now)
+        turn = self._turns.give(team, Vacancy(number, held_by(str(record.id), record.fence)), now)
         if isinstance(turn, Entry):
             self._turns.call([turn])
             return
@@ -70,9 +84,11 @@ class Backlog:
         if turn is not NoTurn.SLOT_GONE:
             self._look_again(team, number, now)
 
-    def crowded(self, team_name: str, now: datetime) -> bool:
-        """Whether somebody may wait, as known for at most a second: newcomers then join, whatever is free."""
-        return bool(self._marks.backlog_lanes(team_name, now))
+    def crowded(self, team: Team, now: datetime) -> bool:
+        """Whether somebody may wait who may start, as known for at most a second: newcomers then join, whatever is
+        free.
+        """
+        return any(not is_shut(lane, team.shut) for lane in self._marks.backlog_lanes(team.name, now))
 
     def pump(self, team_name: str, now: datetime) -> PumpReport:
         """Hands over whatever slots are free or deserted, and clears up. Safe to repeat, and in parallel."""
@@ -80,8 +96,8 @@ class Backlog:
 
     def _look_again(self, team: Team, number: int, now: datetime) -> None:
         """Whoever joined between the look at the line and the slot's release saw no free slot."""
-        line = self._lines.read(team.name, now)
-        match self._turns.give(team.name, Vacancy(number, Absent()), now):
+        line = self._lines.read(team, now)
+        match self._turns.give(team, Vacancy(number, Absent()), now):
             case Entry() as entry:
                 self._turns.call([entry])
             case NoTurn.NOBODY_WAITS:
@@ -96,7 +112,7 @@ class Backlog:
         """Hands one free slot over, if there is one where the newcomer would have looked."""
         for vacancy in self._slots.vacancies(team, now, near=joined):
             self._lines.forget(team.name)  # it was read before the newcomer joined
-            turn = self._turns.give(team.name, vacancy, now)
+            turn = self._turns.give(team, vacancy, now)
             if isinstance(turn, Entry):
                 self._turns.call([turn])
             if turn is not NoTurn.SLOT_GONE:

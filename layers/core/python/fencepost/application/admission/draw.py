@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from fencepost.application import keys
 from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context, Memory
 from fencepost.application.admission.lanes import Entry, Heads
 from fencepost.application.admission.marks import Marks
 from fencepost.application.store import Key
 from fencepost.domain import fair_share
+from fencepost.domain.model import Team, Tier
+
+
+def is_shut(lane: str, tiers: frozenset[Tier]) -> bool:
+    """Nothing of the lane's tier may start."""
+    return bool(tiers) and keys.tier_of_lane(lane) in tiers
 
 
 class Line:
@@ -54,20 +61,21 @@ class Lines:
         self._marks = marks
         self._lines: Memory[Line] = Memory(context.limits.backlog_memory)
 
-    def read(self, team: str, now: datetime) -> Line:
-        """The team's line, read now."""
+    def read(self, team: Team, now: datetime) -> Line:
+        """The team's line, read now: those who wait in tiers that are not shut."""
+        marked = self._marks.read_backlog_lanes(team.name, now)
         found = {
-            lane: lanes.heads(self._context, lane, now) for lane in self._marks.read_backlog_lanes(team, now)
+            lane: lanes.heads(self._context, lane, now) for lane in marked if not is_shut(lane, team.shut)
         }
-        return self._lines.keep(team, Line(found), now)
+        return self._lines.keep(team.name, Line(found), now)
 
-    def next(self, team: str, now: datetime) -> Entry | None:
+    def next(self, team: Team, now: datetime) -> Entry | None:
         """Whose turn it is, as far as is known; None where nobody waits whose turn is not reserved."""
-        line = self._lines.recall(team, now) or self.read(team, now)
+        line = self._lines.recall(team.name, now) or self.read(team, now)
         entropy = self._context.entropy
         entry = line.next(entropy.fraction(), entropy.fraction())
         if entry is None or line.outdated(entry):
-            self._lines.forget(team)
+            self._lines.forget(team.name)
         return entry
 
     def forget(self, team: str) -> None:

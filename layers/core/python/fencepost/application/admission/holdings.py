@@ -9,7 +9,7 @@ from typing import Any
 from fencepost.application.codec import VERSION, UndecodableError, decoding
 from fencepost.application.store import Compare, Condition, Item, equals, every
 from fencepost.domain.instants import from_ms, to_ms
-from fencepost.domain.model import Team
+from fencepost.domain.model import Team, Tier
 
 RESERVED = 0  # the fence of a slot that waits for the execution it names
 FOR_EVER = datetime.max.replace(tzinfo=UTC)
@@ -58,8 +58,8 @@ class Vacancy:
 
 
 def capacity(team: Team) -> int:
-    """How many slots may be taken: none while the team is paused."""
-    return 0 if team.paused else team.max_concurrency
+    """How many slots may be taken: none while nothing of the team may start."""
+    return 0 if team.shut.issuperset(Tier) else team.max_concurrency
 
 
 def encode_holding(holding: Holding) -> dict[str, Any]:

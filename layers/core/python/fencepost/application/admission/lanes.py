@@ -71,8 +71,11 @@ class Entry:
 
 
 def encode_entry(record: Execution) -> dict[str, Any]:
-    """The stored form: what a wake-up needs, so that handing over reads no record."""
-    return {"v": VERSION, "team": record.team, "tier": record.tier.value}
+    """The stored form: what a wake-up needs, so that handing over reads no record. What a switch held is called at
+    the recovery rate.
+    """
+    tier = Tier.RECOVERY if keys.is_held_lane(record.lane) else record.tier
+    return {"v": VERSION, "team": record.team, "tier": tier.value}
 
 
 def decode_entry(item: Item) -> Entry:

@@ -10,27 +10,29 @@ from datetime import datetime
 from fencepost.application import keys
 from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context
-from fencepost.application.admission.draw import Line, Lines
+from fencepost.application.admission.draw import Line, Lines, is_shut
 from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.marks import Marks
 from fencepost.application.admission.overlap import OverlapGate
 from fencepost.application.admission.slots import Slots
 from fencepost.application.admission.turns import NoTurn, Turns
 from fencepost.application.codec import UndecodableError
-from fencepost.application.codec_job import decode_team
+from fencepost.application.switches.reading import standing_team
 from fencepost.domain.model import Team
 
 
 @dataclass(slots=True)
 class PumpReport:
     """What one pass did and saw. `unfinished`: its time was over before the work was. `waiting` counts those that
-    it read of who waits for a slot, `slots_in_use` the slots held or reserved when it ended."""
+    it read of who waits for a slot, `held` those among them that wait for a switch, `slots_in_use` the slots held or
+    reserved when it ended."""
 
     handed_over: int = 0
     turns_of_jobs: int = 0
     discarded: int = 0
     marks_taken_down: int = 0
     waiting: int = 0
+    held: int = 0
     slots_in_use: int = 0
     unfinished: bool = False
 
@@ -52,31 +54,39 @@ class Pump:
         """Until nothing is free, nobody waits, or the time is over."""
         report = PumpReport()
         deadline = self._now(now) + self._context.limits.pump_budget
-        team = self._team(team_name)
-        while self._round(team_name, team, deadline, report):
+        team = standing_team(self._context.store, team_name, now) or Team(name=team_name, max_concurrency=0)
+        self._held(team, now, report)
+        while self._round(team, deadline, report):
             if self._now(now) >= deadline:
                 report.unfinished = True
                 break
         self._jobs(team_name, now, deadline, report)
-        report.slots_in_use = 0 if team is None else self._slots.in_use(team, self._now(now))
+        report.slots_in_use = self._slots.in_use(team, self._now(now))
+        report.waiting += report.held
         return report
 
-    def _round(self, name: str, team: Team | None, deadline: datetime, report: PumpReport) -> bool:
+    def _held(self, team: Team, now: datetime, report: PumpReport) -> None:
+        """Those that a switch keeps waiting are only counted."""
+        for lane in self._marks.read_backlog_lanes(team.name, now) if team.shut else ():
+            if is_shut(lane, team.shut):
+                report.held += len(lanes.heads(self._context, lane, now).open)
+
+    def _round(self, team: Team, deadline: datetime, report: PumpReport) -> bool:
         """One look at who waits and what is free; whether another may find more."""
         now = self._context.clock.now()
-        line = self._lines.read(name, now)
+        line = self._lines.read(team, now)
         report.waiting = max(report.waiting, len(line.entries))
         self._discard(line, now, report)
         for lane in line.empty:
-            report.marks_taken_down += self._marks.take_down(name, lane)
-        return team is not None and self._fill(team, deadline, report) > 0
+            report.marks_taken_down += self._marks.take_down(team.name, lane)
+        return self._fill(team, deadline, report) > 0
 
     def _fill(self, team: Team, deadline: datetime, report: PumpReport) -> int:
         now = self._context.clock.now()
         before, called = report.handed_over, []
         try:
             for vacancy in self._slots.vacancies(team, now):
-                turn = self._turns.give(team.name, vacancy, now)
+                turn = self._turns.give(team, vacancy, now)
                 if isinstance(turn, Entry):
                     report.handed_over += 1
                     called.append(turn)
@@ -119,10 +129,6 @@ class Pump:
     def _rotated(self, marked: Sequence[str]) -> Sequence[str]:
         start = int(self._context.entropy.fraction() * len(marked))
         return [*marked[start:], *marked[:start]]
-
-    def _team(self, name: str) -> Team | None:
-        item = self._context.store.get(keys.team(name))
-        return None if item is None else decode_team(item)
 
     def _now(self, asked: datetime) -> datetime:
         return max(asked, self._context.clock.now())

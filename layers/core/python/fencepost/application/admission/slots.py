@@ -131,7 +131,7 @@ class Slots:
 
     def in_use(self, team: Team, now: datetime) -> int:
         """How many slots below the cap are held or reserved now."""
-        lanes = range(-(-capacity(team) // self._limits.slots_per_lane))
+        lanes = range(-(-team.max_concurrency // self._limits.slots_per_lane))
         return sum(held.until > now for lane in lanes for held in self._lane(team.name, lane))
 
     def reserve(self, team: str, vacancy: Vacancy, execution: ExecutionId, until: datetime) -> bool:

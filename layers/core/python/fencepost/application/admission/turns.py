@@ -16,6 +16,7 @@ from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.slots import Slots
 from fencepost.application.store import OutcomeUnknownError
 from fencepost.domain.instants import SECOND
+from fencepost.domain.model import Team
 
 
 class NoTurn(Enum):
@@ -35,7 +36,7 @@ class Turns:
         self._lines = lines
         self._asked: Memory[bool] = Memory(context.limits.backlog_memory)
 
-    def give(self, team: str, vacancy: Vacancy, now: datetime) -> Entry | NoTurn:
+    def give(self, team: Team, vacancy: Vacancy, now: datetime) -> Entry | NoTurn:
         """Reserves the slot for whoever's turn it is; the caller sends. Whoever loses an entry takes the next."""
         for _ in range(self._context.limits.hand_over_batch):
             entry = self._lines.next(team, now)
@@ -45,8 +46,8 @@ class Turns:
                 continue  # it was called before, and did not come: it no longer waits
             claimed = lanes.claim(self._context, entry, str(vacancy.number), now)
             if claimed is not None:
-                return self._reserve(team, vacancy, claimed, now)
-        self._lines.forget(team)
+                return self._reserve(team.name, vacancy, claimed, now)
+        self._lines.forget(team.name)
         return NoTurn.CONTESTED
 
     def call(self, entries: Sequence[Entry]) -> None:

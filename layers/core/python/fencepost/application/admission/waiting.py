@@ -99,12 +99,13 @@ def _pause(context: Context, attempt: int) -> None:
         context.clock.sleep(bound * context.entropy.fraction())
 
 
-def enter(context: Context, record: Execution, lane: str) -> Execution | None:
+def enter(context: Context, record: Execution, lane: str, note: str | None = None) -> Execution | None:
     """`record` waiting in `lane`, moved there if it has to be; None where the race for the record is lost."""
     if record.state is ExecutionState.WAITING and record.lane == lane:
         return record
     waits = record.state is ExecutionState.WAITING
-    change = rewritten(record, lane=lane) if waits else moved(record, Move.JOIN, lane=lane)
+    changes = {"lane": lane} | ({} if note is None else {"note": note})
+    change = rewritten(record, **changes) if waits else moved(record, Move.JOIN, **changes)
     return change.record if isinstance(commit(context, record, change), Won) else None
 
 

@@ -14,8 +14,10 @@ from datetime import datetime, timedelta
 
 from fencepost.application import keys
 from fencepost.application.codec import UndecodableError, decode_execution
-from fencepost.application.codec_job import decode_detail, decode_ended_generation, decode_job, decode_team
+from fencepost.application.codec_job import decode_detail, decode_ended_generation, decode_job
 from fencepost.application.store import Item, Key, Store
+from fencepost.application.switches.reading import standing_of
+from fencepost.domain.backfill import BackfillState
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.model import Detail, EndedGeneration, Execution, Job, Team
 
@@ -52,6 +54,7 @@ class Reads:
         self._jobs: dict[ExecutionId, _Seen] = {}
         self._teams: OrderedDict[str, _Seen] = OrderedDict()
         self._details: OrderedDict[Key, Item] = OrderedDict()
+        self._stage: _Seen | None = None
 
     def expect(self, identities: Sequence[ExecutionId], now: datetime) -> None:
         """Reads the records of a batch at once. A record that is a moment old is safe to judge: every move is a
@@ -116,14 +119,27 @@ class Reads:
         return None if item is None else decode_ended_generation(item)
 
     def team(self, name: str, now: datetime) -> Team | None:
-        """The team as it was at most two seconds ago: a cap, a pause or a retention may take that long."""
+        """The team as it stood at most two seconds ago, the stage's switches included: a cap, a pause or a retention
+        may take that long.
+        """
         seen = self._teams.get(name)
         if seen is None or not seen.fresh(now, TEAM_MEMORY):
             item = self._store.get(keys.team(name))
             if item is None:
                 return None
             seen = self._keep_team(name, item, now)
-        return decode_team(seen.item)
+        return standing_of(seen.item, self._switches(now), now)
+
+    def called_off(self, record: Execution) -> bool:
+        """Whether the backfill of the record was cancelled; one that is long forgotten was not."""
+        item = self._store.get(keys.backfill(record.id.uid, record.id.key.partition("-")[0]))
+        return item is not None and item.get("state") == BackfillState.CANCELLED
+
+    def _switches(self, now: datetime) -> Item | None:
+        """The stage's item; none is there before the stage's first tick."""
+        if self._stage is None or not self._stage.fresh(now, TEAM_MEMORY):
+            self._stage = _Seen(now, self._store.get(keys.stage()) or {})
+        return self._stage.item or None
 
     def _read_together(self, record: Execution, now: datetime) -> None:
         """The jobs of all in the batch that are due, their teams, and what they send."""
@@ -131,6 +147,7 @@ class Reads:
         due.append(record)
         teams = {other.team for other in due if not self._knows_team(other.team, now)}
         wanted = [*(keys.job(other.id.uid) for other in due), *(keys.team(name) for name in sorted(teams))]
+        wanted += [] if self._stage is not None and self._stage.fresh(now, TEAM_MEMORY) else [keys.stage()]
         hinted = {
             keys.detail(other.id.uid, digest) for other in due if (digest := other.detail or other.hint)
         }
@@ -139,6 +156,8 @@ class Reads:
         for key in ahead:
             if key in found:
                 self._remember(key, found[key])
+        if keys.stage() in found:
+            self._stage = _Seen(now, found[keys.stage()])
         for name in teams:
             if keys.team(name) in found:
                 self._keep_team(name, found[keys.team(name)], now)

@@ -16,11 +16,12 @@ from fencepost.application.delivery.long_work import watched
 from fencepost.application.delivery.records import Lease, leased
 from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced, no_team
 from fencepost.application.delivery.retry import Retries
+from fencepost.application.delivery.switched import Switched
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.keys import overlap_lane
 from fencepost.domain.instants import floor_ms, to_ms
 from fencepost.domain.judgement import Cancel, Lapsed, eligible, judge, started
-from fencepost.domain.model import Execution, Overlap
+from fencepost.domain.model import Execution, Origin, Overlap
 from fencepost.domain.states import ExecutionState, Reason
 from fencepost.domain.targets import target_timeout
 
@@ -38,6 +39,7 @@ class Start:
     retries: Retries
     lapses: Lapses
     attempts: Attempts
+    switched: Switched
 
     def run(self, record: Execution) -> Disposition | Raced:
         """Begins an attempt of a record that is due and nobody's, or says why not."""
@@ -46,7 +48,10 @@ class Start:
             case = self._case(record, now)
         except UndecodableError as error:
             return self._unreadable(record, error, now)
-        return self._circuit(case) if isinstance(case, Case) else case
+        if not isinstance(case, Case):
+            return case
+        away = self.switched.turned_away(case.record, case.job, case.team)
+        return self._circuit(case) if away is None else away
 
     def _unreadable(self, record: Execution, error: UndecodableError, now: datetime) -> Disposition | Raced:
         """What nobody can read now will not be readable in five minutes: dead after one try, with the reason."""
@@ -66,6 +71,8 @@ class Start:
         verdict = eligible(record, job, self.tools.reads.ended(record, job))
         if isinstance(verdict, Cancel):
             return self.endings.cancelled(record, verdict.reason, team, job)
+        if record.origin is Origin.BACKFILL and not started(record) and self.tools.reads.called_off(record):
+            return self.endings.cancelled(record, Reason.BACKFILL_CANCELLED, team, job)
         detail = self.tools.reads.detail(record.id.uid, record.detail or job.detail)
         if detail is None:
             return self.endings.undeliverable(record, "its target and payload are not there", team, job)
@@ -118,7 +125,7 @@ class Start:
         record, now = case.record, self.tools.clock.now()
         # Whoever waited for the job's turn has not yet waited for a slot.
         newcomer = record.state is not ExecutionState.WAITING or record.lane == overlap_lane(record.id.uid)
-        if newcomer and self.doors.backlog.crowded(case.team.name, now):
+        if newcomer and self.doors.backlog.crowded(case.team, now):
             return self._join(case)
         taken = self.doors.slots.take(record, case.team, fence=lease.fence, lease_until=lease.until, now=now)
         match taken:

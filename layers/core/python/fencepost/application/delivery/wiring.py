@@ -17,6 +17,7 @@ from fencepost.application.delivery.notices import Notices
 from fencepost.application.delivery.redrive import Redrive, RunNow
 from fencepost.application.delivery.retry import Retries
 from fencepost.application.delivery.start import Start
+from fencepost.application.delivery.switched import Switched
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.watch import Watch
 from fencepost.application.delivery.worker import WorkerCalls
@@ -61,6 +62,7 @@ def delivery(
         retries=retries,
         lapses=lapses,
         attempts=attempts,
+        switched=Switched(tools=tools, doors=doors, endings=endings),
     )
     advance = Advance(tools=tools, finish=finish, lapses=lapses, watch=watch, start=start)
     buried = DeadLetters(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from fencepost.application.codec import compact
 from fencepost.domain.identity import digest
-from fencepost.domain.instants import optional_wire
-from fencepost.domain.model import Detail, Job, Misfire, RetryPolicy, Team
+from fencepost.domain.instants import optional_wire, to_wire
+from fencepost.domain.model import JOB_TIERS, Detail, Job, Misfire, RetryPolicy, Team
 from fencepost.domain.notification import notify_to_wire
 from fencepost.domain.schedule import schedule_to_wire
+from fencepost.domain.switches import Halt, shut
 from fencepost.domain.targets import Target, target_to_wire
 
 _SECOND = timedelta(seconds=1)
@@ -121,16 +122,32 @@ def team_declaration(team: Team) -> dict[str, Any]:
     }
 
 
-def team_standing(team: Team) -> dict[str, Any]:
+def team_standing(team: Team, now: datetime) -> dict[str, Any]:
     """What the service knows of a team besides its declaration."""
     return {
         "name": team.name,
         "revision": team.revision,
-        "paused": team.paused,
-        "paused_note": team.paused_note,
+        "paused": shut(team.halts, now) >= frozenset(JOB_TIERS),
+        "paused_note": next((halt.note for halt in team.halts if halt.active(now) and halt.note), None),
+        "pauses": pauses(team.halts, now),
         "external_id": team.external_id,
         "created_at": optional_wire(team.created_at),
     }
+
+
+def pauses(halts: Sequence[Halt], now: datetime) -> list[dict[str, Any]]:
+    """The switches that hold at `now`, by tier."""
+    return [
+        {
+            "tier": halt.tier.value,
+            "since": to_wire(halt.since),
+            "until": optional_wire(halt.until),
+            "by": halt.by,
+            "note": halt.note,
+        }
+        for halt in halts
+        if halt.active(now)
+    ]
 
 
 def target_digest(target: Target, payload: bytes, description: str) -> str:

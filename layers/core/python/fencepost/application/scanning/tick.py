@@ -1,16 +1,19 @@
-"""The minute's wake-up: one scan message per shard, one pump message per marked team."""
+"""The minute's wake-up: a scan message per shard, a pump message per marked team, a message per errand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from fencepost.application import keys, messages
+from fencepost.application.errands.errand import Errand, waiting
 from fencepost.application.ports import Queues, QueueUnavailableError
 from fencepost.application.store import (
     Absent,
     Compare,
     Lost,
+    Put,
     Query,
     Store,
     StoreError,
@@ -19,6 +22,7 @@ from fencepost.application.store import (
     either,
     items,
 )
+from fencepost.application.switches.codec import StageSwitches, encode_stage
 from fencepost.domain.instants import floor_minute, to_ms
 from fencepost.domain.limits import Limits
 
@@ -30,6 +34,7 @@ class TickReport:
     leased: bool
     scans: int = 0
     pumps: int = 0
+    errands: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +49,21 @@ class Tick:
         """Fans out. A message that is not accepted waits for the next minute."""
         if not self._lease(now):
             return TickReport(leased=False)
+        self._stage()
         requests = [messages.ScanRequest(shard, now) for shard in range(self.limits.shards)]
         scans = [messages.scan(request) for request in requests]
-        pumps = [messages.pump(team, now) for team in sorted(self._marked())]
+        pumps = [messages.pump(team, now) for team in sorted(marked_teams(self.store))]
+        steps = [messages.step(errand) for errand in self._errands()]
         try:
-            accepted = self.queues.send(scans + pumps)
+            accepted = iter(self.queues.send(scans + pumps + steps))
         except QueueUnavailableError:
             return TickReport(leased=True)
-        return TickReport(leased=True, scans=sum(accepted[: len(scans)]), pumps=sum(accepted[len(scans) :]))
+        return TickReport(
+            leased=True,
+            scans=sum(islice(accepted, len(scans))),
+            pumps=sum(islice(accepted, len(pumps))),
+            errands=sum(accepted),
+        )
 
     def _lease(self, now: datetime) -> bool:
         until = now + self.limits.tick_lease
@@ -65,13 +77,30 @@ class Tick:
         except StoreError:
             return True
 
-    def _marked(self) -> set[str]:
-        """The teams whose lanes may hold somebody; a partition that cannot be read is pumped by the next tick."""
-        teams = set[str]()
-        for number in range(keys.MARK_PARTITIONS):
-            query = Query(table=Table.CONTROL, pk=f"M#{number:02d}")
-            try:
-                teams |= {str(item["sk"]).partition("|")[0] for item in items(self.store, query)}
-            except StoreError:
-                continue
-        return teams
+    def _stage(self) -> None:
+        """The item of the stage's switches is there, so that whoever reads it with others need not ask twice."""
+        try:
+            if self.store.get(keys.stage()) is None:
+                none = encode_stage(StageSwitches())
+                self.store.write(Put(key=keys.stage(), item=none, condition=Absent()))
+        except StoreError:
+            return
+
+    def _errands(self) -> list[Errand]:
+        """Those that could not be read are asked for by the next tick."""
+        try:
+            return list(waiting(self.store))
+        except StoreError:
+            return []
+
+
+def marked_teams(store: Store) -> set[str]:
+    """The teams whose lanes may hold somebody; a partition that cannot be read is pumped by the next tick."""
+    teams = set[str]()
+    for number in range(keys.MARK_PARTITIONS):
+        query = Query(table=Table.CONTROL, pk=f"M#{number:02d}")
+        try:
+            teams |= {str(item["sk"]).partition("|")[0] for item in items(store, query)}
+        except StoreError:
+            continue
+    return teams

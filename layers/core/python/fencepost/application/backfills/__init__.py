@@ -1,0 +1,1 @@
+"""Backfills: asked for once, expanded step by step, cancelled at any time."""
