@@ -109,13 +109,12 @@ class Hour:
         self.sweep({}, None)
 
     def crowd(self):
-        """A job of each tier each minute, of a team with one slot and of one with room; and one that catches up."""
-        self.world.team("crowded", max_concurrency=1)
-        for team in ("payments", "crowded"):
-            for tier in (Tier.CRITICAL, Tier.STANDARD, Tier.BULK):
-                self.plant(
-                    f"{team}-{tier.value}", {"cron": "* * * * *", "timezone": "UTC"}, team=team, tier=tier
-                )
+        """A job of each tier every few minutes, one of a team that has no slot, and one that catches up."""
+        often = {"cron": "*/4 * * * *", "timezone": "UTC"}
+        for tier in (Tier.CRITICAL, Tier.STANDARD, Tier.BULK):
+            self.plant(tier.value, often, tier=tier)
+        self.world.team("crowded", max_concurrency=0)
+        self.plant("crowded", often, team="crowded")
         missed = Misfire(policy=MisfirePolicy.CATCH_UP, window=timedelta(days=7), max_runs=5)
         self.plant("catching-up", {"cron": "*/5 * * * *", "timezone": "UTC"}, misfire=missed, ago=20)
 
