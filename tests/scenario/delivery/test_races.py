@@ -94,9 +94,9 @@ def test_E3_a_rival_that_took_the_winners_slot_gives_it_back():
     raced: list[PortCall] = []
 
     def around(call: PortCall, proceed):
-        lane = call.method == "pages" and call.args[0].pk.startswith("S#")
+        slot = call.method == "write" and call.args[0].key.pk.startswith("S#")
         if (
-            lane and not raced
+            slot and not raced
         ):  # the rival has read the record; now the winner leases it and its target works on
             raced.append(call)
             world.clock.advance(seconds=1)
@@ -110,6 +110,7 @@ def test_E3_a_rival_that_took_the_winners_slot_gives_it_back():
     world.poll()
     record = world.record(queued)
     (slot,) = world.slots()
+    assert raced
     assert record.state is S.RUNNING
     assert (slot["x"], slot["f"]) == (str(record.id), record.fence)
     assert len(world.targets.calls) == 1
