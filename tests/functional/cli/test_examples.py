@@ -67,5 +67,9 @@ def test_an_example_gives_json_when_asked(fencepost: Terminal, payments: Fencepo
 def words(example: str, payments: Fencepost) -> list[str]:
     """The words after the program's name; ids that only a running service knows are filled in."""
     dead = next(payments.dead_letters())
-    known = {"EXECUTION": next(payments.job("nightly").executions()).id, "DEAD_EXECUTION": dead.id}
+    known = {
+        "EXECUTION": next(payments.job("nightly").executions()).id,
+        "DEAD_EXECUTION": dead.id,
+        "KEY": payments.signing_keys.make().made.id,
+    }
     return shlex.split(Template(example).substitute(known))[1:]

@@ -13,6 +13,7 @@ from fencepost.cli import (
     dead_letters,
     executions,
     jobs,
+    keys,
     policies,
     previews,
     service,
@@ -45,6 +46,7 @@ app.command("executions", rich_help_panel=LOOK)(executions.browse)
 app.command("execution", rich_help_panel=LOOK)(executions.one)
 app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel=MEND)
 app.command("redrive", rich_help_panel=MEND)(executions.redrive)
+app.add_typer(keys.app, name="key", rich_help_panel=SERVICE)
 app.command("limits", rich_help_panel=SERVICE)(service.limits)
 app.command("audit", rich_help_panel=SERVICE)(service.audit)
 app.command("doctor", rich_help_panel=SERVICE)(service.doctor)

@@ -8,6 +8,7 @@ fencepost.job("nightly").put(schedule=cron("30 2 * * *", "Europe/Berlin"), targe
 
 from __future__ import annotations
 
+from fencepost.client.bulk import BulkItem, BulkResult
 from fencepost.client.calls import Retrying
 from fencepost.client.credentials import Keys
 from fencepost.client.errors import (
@@ -15,6 +16,7 @@ from fencepost.client.errors import (
     ChangedError,
     ConfigurationError,
     ConflictError,
+    DeclarationError,
     FaultsError,
     FencepostError,
     FieldFault,
@@ -32,6 +34,7 @@ from fencepost.client.errors import (
 from fencepost.client.execution import ExecutionHandle
 from fencepost.client.fencepost import Fencepost
 from fencepost.client.job import JobHandle
+from fencepost.client.keys import KeyRing, MadeKey, SigningKey, SigningKeys
 from fencepost.client.receiver import Fences, MemoryFences, ReceivedCall, Receiver, Work, working
 from fencepost.client.results import (
     Attempt,
@@ -40,6 +43,8 @@ from fencepost.client.results import (
     Health,
     Job,
     JobChange,
+    Limit,
+    Limits,
     NotRedriven,
     Occurrence,
     Preview,
@@ -63,10 +68,13 @@ from fencepost.client.shapes import (
 __all__ = [
     "ApiError",
     "Attempt",
+    "BulkItem",
+    "BulkResult",
     "ChangedError",
     "Coalesced",
     "ConfigurationError",
     "ConflictError",
+    "DeclarationError",
     "Execution",
     "ExecutionHandle",
     "FaultsError",
@@ -78,8 +86,12 @@ __all__ = [
     "Job",
     "JobChange",
     "JobHandle",
+    "KeyRing",
     "Keys",
     "LeaseLostError",
+    "Limit",
+    "Limits",
+    "MadeKey",
     "MemoryFences",
     "NotAllowedError",
     "NotFoundError",
@@ -93,6 +105,8 @@ __all__ = [
     "Retrying",
     "Revision",
     "ServiceError",
+    "SigningKey",
+    "SigningKeys",
     "StaleFenceError",
     "Team",
     "ThrottledError",

@@ -17,6 +17,7 @@ from fencepost.client.decoding import decode
 from fencepost.client.errors import ConfigurationError
 from fencepost.client.execution import ExecutionHandle
 from fencepost.client.job import JobHandle
+from fencepost.client.keys import KeyRing
 from fencepost.client.paging import walk
 from fencepost.client.results import Execution, Health, Job, Limits, Preview, Redriven, Revision, Team
 from fencepost.client.shapes import TeamFields
@@ -104,6 +105,11 @@ class Fencepost:
     def limits(self) -> Limits:
         """The team's limits with what is used of them."""
         return decode(Limits, self.caller.call(Call(method="GET", path=self._path("limits"))).body)
+
+    @property
+    def signing_keys(self) -> KeyRing:
+        """What receivers verify the team's calls with."""
+        return KeyRing(self.caller, self._team)
 
     def get_team(self) -> Team:
         """The team. Raises NotFoundError."""
