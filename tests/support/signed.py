@@ -1,51 +1,36 @@
-"""Calls of a stage's API, signed as IAM wants them."""
+"""Calls as a target receives them, signed."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from fencepost.domain.instants import from_wire
+from fencepost.domain.signing import (
+    FENCE_SIGNATURE_HEADER,
+    HmacKey,
+    encode_secret,
+    fence_signature,
+    fenced_content,
+    standard_headers,
+)
 
-import urllib3
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials, ReadOnlyCredentials
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Status and document of one answer; a body that is no JSON is its text."""
-
-    status: int
-    body: Any
+NOW = from_wire("2026-03-01T12:00:00Z")
+SECRET = encode_secret(bytes([2]) * 32)
+BODY = b'{"a":1}'
 
 
-@dataclass(frozen=True, kw_only=True)
-class SignedApi:
-    """A stage's API at `url`. `credentials` None: unsigned, to see it refused."""
-
-    url: str
-    region: str
-    credentials: Credentials | ReadOnlyCredentials | None
-
-    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **headers: str) -> Answer:
-        """One call. A header's underscores stand for hyphens."""
-        content = None if body is None else json.dumps(body).encode()
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
-        url = self.url.rstrip("/") + path
-        request = AWSRequest(method=method, url=url, data=content, headers=given)
-        if content is not None:
-            request.headers["Content-Type"] = "application/json"
-        if self.credentials is not None:
-            SigV4Auth(self.credentials, "execute-api", self.region).add_auth(request)
-        with urllib3.PoolManager(retries=False) as pool:
-            answer = pool.request(method, url, body=content, headers=dict(request.headers), timeout=30)
-        return Answer(answer.status, _read(answer.data))
-
-
-def _read(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except ValueError:
-        return data.decode(errors="replace")
+def call_headers(
+    *secrets: str, fence: int = 1000, attempt: int = 1, execution: str = "x-s-1", body: bytes = BODY
+) -> dict[str, str]:
+    """The headers of a call at NOW, signed with each of `secrets`."""
+    keys = [HmacKey.parse(secret, kid=str(number)) for number, secret in enumerate(secrets)]
+    headers = standard_headers(execution, NOW, body, keys)
+    timestamp = int(headers["webhook-timestamp"])
+    signature = fence_signature(timestamp, fenced_content(execution, timestamp, attempt, fence, body), keys)
+    return {
+        **headers,
+        FENCE_SIGNATURE_HEADER: signature,
+        "Fencepost-Attempt": str(attempt),
+        "Fencepost-Fence": str(fence),
+        "Fencepost-Team": "payments",
+        "Fencepost-Job": "nightly",
+        "Fencepost-Due": "2026-03-01T12:00:00.000Z",
+    }

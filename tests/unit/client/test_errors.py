@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,12 @@ def test_the_tree_in_the_docstring_is_the_tree_in_the_code():
     lines = re.findall(r"^([│├└─ ]*)(\w+Error)", errors.__doc__ or "", re.MULTILINE)
 
     assert [(len(indent) // 4, name) for indent, name in lines] == drawn(FencepostError)
+
+
+def test_the_page_shows_the_same_tree():
+    page = (Path(__file__).resolve().parents[3] / "docs" / "sdk.md").read_text(encoding="utf-8")
+
+    assert (errors.__doc__ or "").partition("\n\n")[2].strip() in page
 
 
 @pytest.mark.parametrize(

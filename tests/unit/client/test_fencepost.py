@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fencepost.client import (
+    BulkItem,
     ChangedError,
     ConfigurationError,
     ConflictError,
@@ -217,6 +218,69 @@ def test_a_team_is_declared_by_an_administrator_and_tuned_by_its_own(front, paym
     assert [entry.what for entry in payments.for_team("ops").team_history()][-1] == "create"
     with pytest.raises(NotAllowedError):
         client(front, by="AKIDSTRANGER").get_team()
+
+
+def test_many_jobs_go_in_one_call_each_for_itself(payments):
+    payments.job("old").put(schedule=every("PT1H"), target=HOOK)
+    job = {"schedule": every("PT1H"), "target": HOOK}
+
+    results = payments.bulk(
+        [
+            BulkItem(name="new", job=job),
+            BulkItem(name="old", revision=7),
+            BulkItem(name="bad", job={**job, "tier": "gold"}),
+            BulkItem(name="old"),
+        ]
+    )
+
+    assert [(each.action, each.status, each.done) for each in results] == [
+        ("put", 201, True),
+        ("delete", 412, False),
+        ("put", 422, False),
+        ("delete", 200, True),
+    ]
+    assert isinstance(results[1].error, ChangedError)
+    assert "tier" in str(results[2].error)
+    assert results[0].error is None
+
+
+def test_a_job_may_be_declared_only_where_there_is_none(payments):
+    payments.job("a").put(schedule=every("PT1H"), target=HOOK, if_revision=0)
+
+    with pytest.raises(ChangedError):
+        payments.job("a").put(schedule=every("PT2H"), target=HOOK, if_revision=0)
+
+
+def test_a_dry_run_of_what_is_already_so_finds_no_change(payments):
+    payments.job("a").put(schedule=every("PT1H"), target=HOOK)
+
+    change = payments.job("a").would_put(schedule=every("PT1H"), target=HOOK)
+
+    assert change.before == change.after
+    assert change.next_before == change.next_after != ()
+
+
+def test_limits_are_read_with_their_use(payments):
+    payments.job("a").put(schedule=every("PT1H"), target=HOOK)
+
+    assert payments.limits().max_jobs.used == 1
+    assert payments.limits().max_concurrency.limit == 50
+
+
+def test_signing_keys_overlap(front, payments):
+    first = payments.signing_keys.make(note="the first")
+    second = payments.signing_keys.make("v1a")
+    with pytest.raises(ConflictError):
+        payments.signing_keys.drop(first.made.id)
+    left = payments.signing_keys.drop(first.made.id, compromised=True)
+
+    assert first.secret is not None
+    assert first.secret.startswith("whsec_")
+    assert first.secret not in repr(first)
+    assert second.made.public is not None
+    assert left.items == payments.signing_keys.list().items == (second.made,)
+    rotated = payments.signing_keys.rotate()
+    assert rotated.made.id in {key.id for key in rotated.items}
 
 
 def test_a_schedule_is_previewed(payments):

@@ -21,41 +21,15 @@ from fencepost.client import (
     webhook,
     working,
 )
-from fencepost.domain.instants import from_wire
 from fencepost.domain.outcome import Accepted
-from fencepost.domain.signing import (
-    FENCE_SIGNATURE_HEADER,
-    HmacKey,
-    encode_secret,
-    fence_signature,
-    fenced_content,
-    standard_headers,
-)
+from fencepost.domain.signing import FENCE_SIGNATURE_HEADER, encode_secret
 from tests.support.api import Front
 from tests.support.clients import InProcess, Machine, client, lost
 from tests.support.clock import SettableClock
+from tests.support.signed import BODY, NOW, SECRET, call_headers
 
-NOW = from_wire("2026-03-01T12:00:00Z")
-OLD, NEW = (encode_secret(bytes([each]) * 32) for each in (1, 2))
-BODY = b'{"a":1}'
-
-
-def call_headers(
-    *secrets: str, fence: int = 1000, attempt: int = 1, execution: str = "x-s-1", body: bytes = BODY
-) -> dict[str, str]:
-    keys = [HmacKey.parse(secret, kid=str(at)) for at, secret in enumerate(secrets)]
-    headers = standard_headers(execution, NOW, body, keys)
-    timestamp = int(headers["webhook-timestamp"])
-    signature = fence_signature(timestamp, fenced_content(execution, timestamp, attempt, fence, body), keys)
-    return {
-        **headers,
-        FENCE_SIGNATURE_HEADER: signature,
-        "Fencepost-Attempt": str(attempt),
-        "Fencepost-Fence": str(fence),
-        "Fencepost-Team": "payments",
-        "Fencepost-Job": "nightly",
-        "Fencepost-Due": "2026-03-01T12:00:00.000Z",
-    }
+OLD = encode_secret(bytes([1]) * 32)
+NEW = SECRET
 
 
 def receiver(*secrets: str, fences: MemoryFences | None = None) -> Receiver:
