@@ -143,9 +143,10 @@ def decide(timer: Timer, rules: Rules, around: Circumstances) -> Decision:
         return _ended(rules, rules.until)
     if around.no_fire_before is not None and timer.due < around.no_fire_before:
         return _restored(timer, rules, around.no_fire_before)
-    calendar = is_excluded(rules.schedule, timer.instant, around.calendars)
-    if calendar is not None:
-        return _skipped(timer, rules, Reason.EXCLUDED, timer.instant, note=f"calendar {calendar}")
+    name = is_excluded(rules.schedule, timer.instant, around.calendars)
+    if name is not None:
+        note = f"calendar {name}, version {around.calendars[name].version}"
+        return _skipped(timer, rules, Reason.EXCLUDED, timer.instant, note=note)
     if timer.catch_up_until is not None and timer.instant <= timer.catch_up_until:
         return _link(timer, rules, around, timer.catch_up_until)
     if around.now - timer.due <= around.limits.misfire_grace:

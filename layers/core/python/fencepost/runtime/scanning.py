@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from fencepost.application.calendars import RememberedCalendars
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.ports import Clock
 from fencepost.application.scanning.claimer import Claimer, default_retention
@@ -76,6 +77,7 @@ def claimer(stage: Stage) -> Claimer:
         quarantine=Quarantine(store=stage.store, tell=_Alarm(stage)),
         limits=limits,
         retention=_Retention(Reads(stage.store), stage.clock),
+        calendars=RememberedCalendars(stage.store, stage.clock),
         no_fire_before=stage.settings.no_fire_before,
     )
 

@@ -1,4 +1,4 @@
-"""What answers about a team's keys hold."""
+"""What answers about a team's keys and calendars hold."""
 
 from __future__ import annotations
 
@@ -32,3 +32,31 @@ class MadeKey(SigningKeys):
 
     made: SigningKey
     secret: str | None
+
+
+class CalendarSummary(Out):
+    """A calendar as lists show it."""
+
+    name: str
+    version: int
+    dated: Instant
+    entries: int
+
+
+class CalendarList(Out):
+    """Calendars by name."""
+
+    items: list[CalendarSummary]
+    next: str | None
+
+
+class Calendar(Out):
+    """One version of a calendar, written at `dated`; entries in their normal form: sorted, those that touch joined."""
+
+    team: str
+    name: str
+    version: int
+    dated: Instant
+    dates: list[str]
+    instants: list[str]
+    timezone: str | None

@@ -21,7 +21,8 @@ class Route:
     """One method of one path. `gives`: a model, a union of models or None, by
     status. `conditional`: it answers and obeys entity tags; `writes`: it obeys
     Idempotency-Key. `conflicts`: it may answer 409. `secret`: its answer holds
-    a secret, and is kept for repetitions in an envelope only.
+    a secret, and is kept for repetitions in an envelope only. `asks`: it
+    changes nothing, though it is a POST.
     """
 
     name: str
@@ -37,11 +38,12 @@ class Route:
     conditional: bool = False
     conflicts: bool = False
     secret: bool = False
+    asks: bool = False
 
     @property
     def writes(self) -> bool:
         """Whether it may change something."""
-        return self.method != "GET" and self.name != "preview"
+        return self.method != "GET" and not self.asks
 
     @property
     def creates_team(self) -> bool:

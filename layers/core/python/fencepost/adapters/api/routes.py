@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from fencepost.adapters.api import answers, extras, models
 from fencepost.adapters.api.access import Role
+from fencepost.adapters.api.paths import TEAM
 from fencepost.adapters.api.route import Route
+from fencepost.adapters.api.routes_calendars import CALENDAR_ROUTES
 from fencepost.adapters.api.routes_execution import EXECUTION_ROUTES
 from fencepost.adapters.api.routes_job import JOB_ROUTES
 from fencepost.adapters.api.routes_keys import KEY_ROUTES
@@ -22,6 +24,18 @@ OPEN_ROUTES = (
         handle=extras.preview,
         takes=models.PreviewBody,
         gives={200: answers.Preview},
+        asks=True,
+    ),
+    Route(
+        name="previewForTeam",
+        method="POST",
+        path=TEAM + "/preview",
+        says="What a schedule would do with the team's calendars; nothing is stored.",
+        role=Role.READER,
+        handle=extras.preview_for_team,
+        takes=models.PreviewBody,
+        gives={200: answers.Preview},
+        asks=True,
     ),
     Route(
         name="health",
@@ -34,4 +48,11 @@ OPEN_ROUTES = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*TEAM_ROUTES, *KEY_ROUTES, *JOB_ROUTES, *EXECUTION_ROUTES, *OPEN_ROUTES)
+ROUTES: tuple[Route, ...] = (
+    *TEAM_ROUTES,
+    *KEY_ROUTES,
+    *CALENDAR_ROUTES,
+    *JOB_ROUTES,
+    *EXECUTION_ROUTES,
+    *OPEN_ROUTES,
+)

@@ -10,7 +10,7 @@ from fencepost.domain.delivery import rendered_size
 from fencepost.domain.egress import EgressPolicy
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.model import LongWork, Misfire, MisfirePolicy, Overlap, RetryPolicy, Team, Tier
-from fencepost.domain.schedule import Schedule, parse_schedule
+from fencepost.domain.schedule import Calendar, Schedule, parse_schedule
 from fencepost.domain.targets import Target, parse_target
 
 MAX_PAYLOAD = 256 * 1024
@@ -62,11 +62,20 @@ class JobSpec:
 
 
 def specify(
-    draft: JobDraft, *, now: datetime, previous: Schedule | None, team: Team, egress: EgressPolicy
+    draft: JobDraft,
+    *,
+    now: datetime,
+    previous: Schedule | None,
+    team: Team,
+    egress: EgressPolicy,
+    calendars: Mapping[str, Calendar] | None = None,
 ) -> JobSpec:
-    """The specification of `draft` as of `now`. Raises Faults with every fault, those of the draft included."""
+    """The specification of `draft` as of `now`. Raises Faults with every fault, those of the draft included.
+
+    `calendars` are the team's; without them names of calendars are not judged.
+    """
     faults = [*draft.faults, *payload_faults(draft.payload), *_tier_faults(draft.settings, team)]
-    schedule = read_schedule(draft.schedule, now=now, previous=previous, faults=faults)
+    schedule = read_schedule(draft.schedule, now=now, previous=previous, faults=faults, calendars=calendars)
     target = _read_target(draft.target, replace(egress, allowed_hosts=team.allowed_hosts), faults)
     if faults or schedule is None or target is None:
         raise Faults(once(faults))
@@ -79,14 +88,19 @@ def once(faults: list[Fault]) -> tuple[Fault, ...]:
 
 
 def read_schedule(
-    raw: object, *, now: datetime, previous: Schedule | None, faults: list[Fault]
+    raw: object,
+    *,
+    now: datetime,
+    previous: Schedule | None,
+    faults: list[Fault],
+    calendars: Mapping[str, Calendar] | None = None,
 ) -> Schedule | None:
-    """The schedule, or None with its faults added to `faults`."""
+    """The schedule, or None with its faults added to `faults`. Names of calendars are judged by `calendars`, if given."""
     if not isinstance(raw, Mapping):
         faults.append(Fault(field="schedule", value=raw, rule="is required and must be an object"))
         return None
     try:
-        return parse_schedule(raw, now=now, previous=previous)
+        return parse_schedule(raw, now=now, previous=previous, calendars=calendars)
     except Faults as refused:
         faults.extend(refused.faults)
         return None

@@ -11,6 +11,7 @@ from fencepost.application.codec import VERSION, encode_execution
 from fencepost.application.codec_job import encode_detail, encode_ended_generation, encode_job
 from fencepost.application.planting import plant
 from fencepost.application.registry.agenda import agenda_entry
+from fencepost.application.registry.calendars import naming
 from fencepost.application.registry.documents import audited_job
 from fencepost.application.registry.job_changes import Change
 from fencepost.application.registry.revisions import Entry, encode_entry
@@ -41,6 +42,7 @@ def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
         *_detail(change),
         *_history(change),
         *(() if change.timer is None else plant(change.timer, stamp.now, limits).actions),
+        *naming(change, stamp.now),
         *agenda_entry(None if change.before is None else change.before.job, change.job),
         *change.checks,
     )

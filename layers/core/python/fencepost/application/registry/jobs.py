@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from fencepost.application.calendars import TeamCalendars
 from fencepost.application.registry.commit import Done, commit
 from fencepost.application.registry.drafts import JobDraft, specify
 from fencepost.application.registry.job_changes import Change, Current, Moment, created, edited
@@ -92,7 +93,14 @@ def _change(
     ports: RegistryPorts, request: JobRequest, team: Team, current: Current | None, draw: Draw, now: datetime
 ) -> Change | Unchanged | Refusal:
     previous = None if current is None else current.job.schedule
-    spec = specify(draw(current), now=now, previous=previous, team=team, egress=ports.egress)
+    spec = specify(
+        draw(current),
+        now=now,
+        previous=previous,
+        team=team,
+        egress=ports.egress,
+        calendars=TeamCalendars(ports.store, team.name),
+    )
     at = Moment(now=now, limits=ports.limits, retention=team.retention)
     if current is None:
         change = created(team.name, request.name, ports.entropy.token(), spec, at)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from fencepost.application import keys
+from fencepost.application.calendars import TeamCalendars
 from fencepost.application.registry.reading import jobs_by_uid
 from fencepost.application.registry.views import Outlook, coming, shown_state
 from fencepost.application.store import Item, Query, Store
@@ -59,13 +60,13 @@ def list_jobs(
     store: Store, team: str, wanted: Filter, *, now: datetime, after: str | None = None, limit: int = MAX_PAGE
 ) -> JobPage:
     """The first `limit` (1..100) jobs whose names follow `after` and that are `wanted`."""
-    look = _Look()
+    look, calendars = _Look(), TeamCalendars(store, team)
     for names in _names(store, team, wanted.prefix, after):
         jobs = jobs_by_uid(store, [str(item["uid"]) for item in names])
         for item in names:
             look.looked += 1
             job = jobs.get(str(item["uid"]))
-            listed = None if job is None else _listed(store, job, wanted, now)
+            listed = None if job is None else _listed(store, job, wanted, now, calendars)
             if listed is not None:
                 look.found.append(listed)
             if len(look.found) >= limit or look.looked >= LOOK:
@@ -83,7 +84,7 @@ def _names(store: Store, team: str, prefix: str, after: str | None) -> Iterator[
         yield [item for item in page if item["sk"] != after]
 
 
-def _listed(store: Store, job: Job, wanted: Filter, now: datetime) -> Listed | None:
+def _listed(store: Store, job: Job, wanted: Filter, now: datetime, calendars: TeamCalendars) -> Listed | None:
     if wanted.tier is not None and job.tier is not wanted.tier:
         return None
     if not set(wanted.labels) <= set(job.labels):
@@ -91,7 +92,7 @@ def _listed(store: Store, job: Job, wanted: Filter, now: datetime) -> Listed | N
     state = shown_state(store, job)
     if state is JobState.DELETED or (wanted.state is not None and state is not wanted.state):
         return None
-    ahead = coming(store, job, now)
+    ahead = coming(store, job, now, calendars)
     if not _in_window(ahead[0].at if ahead else None, wanted):
         return None
     return Listed(job=job, outlook=Outlook(state=state, next=ahead))

@@ -92,6 +92,12 @@ def of_team(store: Store, name: str, *, older_than: int | None, limit: int) -> l
     return list(_newest(store, pk, keys.team_revision(name, 0).sk, older_than, limit))
 
 
+def of_calendar(store: Store, team: str, name: str, *, older_than: int | None, limit: int) -> list[Entry]:
+    """The newest `limit` changes of a calendar, deletes among them; a change's number is its version."""
+    first = keys.calendar_version(team, name, 0)
+    return list(_newest(store, first.pk, first.sk, older_than, limit))
+
+
 def _newest(store: Store, pk: str, first: str, older_than: int | None, limit: int) -> Iterator[Entry]:
     last = f"R#{_NEWEST if older_than is None else older_than - 1:010d}"
     query = Query(table=Table.JOBS, pk=pk, first=first, last=last, forward=False, limit=limit)

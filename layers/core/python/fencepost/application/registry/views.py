@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from fencepost.application.calendars import TeamCalendars
 from fencepost.application.registry.agenda import just_before
 from fencepost.application.registry.lifecycle import next_ordinal
 from fencepost.application.registry.reading import newest_occurrence
 from fencepost.application.registry.sweep import RUNNABLE, newest
 from fencepost.application.store import Store
 from fencepost.domain.model import Job
+from fencepost.domain.schedule import Calendar
 from fencepost.domain.schedule.preview import PreviewedOccurrence, preview
 from fencepost.domain.states import FINAL, JobState
 
@@ -44,11 +47,19 @@ def shown_state(store: Store, job: Job) -> JobState:
     return JobState.ACTIVE if next(open_ones, None) is not None else JobState.COMPLETED
 
 
-def coming(store: Store, job: Job, now: datetime, count: int = NEXT_SHOWN) -> tuple[PreviewedOccurrence, ...]:
-    """The next occurrences of a job that will fire, in UTC and on its own wall clock."""
+def coming(
+    store: Store, job: Job, now: datetime, calendars: Mapping[str, Calendar] | None = None
+) -> tuple[PreviewedOccurrence, ...]:
+    """The next occurrences of a job that fires, in UTC and on its own wall clock; excluded ones are marked.
+
+    `calendars`: the team's, where the caller has them already.
+    """
     after = _fires_after(job, now)
-    left = 0 if after is None else _left(store, job, count)
-    return () if after is None or not left else preview(job.schedule, after, left, {})
+    left = 0 if after is None else _left(store, job, NEXT_SHOWN)
+    if after is None or not left:
+        return ()
+    known = TeamCalendars(store, job.team) if calendars is None else calendars
+    return preview(job.schedule, after, left, known)
 
 
 def _fires_after(job: Job, now: datetime) -> datetime | None:

@@ -1,0 +1,235 @@
+"""What may be done to a team's exclusion calendars: declared anew, which makes a version; deleted, while no job names them.
+
+A job that names a calendar leaves an item beside it, in the transaction that declares the job, under the condition
+that nobody is about to delete the calendar. A delete marks the calendar first and looks for such items afterwards: so
+either the job sees the mark, or the delete sees the job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import TypeAlias
+
+from fencepost.application import keys
+from fencepost.application.calendars import (
+    CLOSING,
+    decode_calendar,
+    encode_calendar,
+    encode_gone,
+    usable,
+)
+from fencepost.application.registry.job_changes import Change
+from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.registry.results import Conflict, Missing, NotAllowed, OverLimit, Refusal
+from fencepost.application.registry.revisions import Entry, encode_entry
+from fencepost.application.store import (
+    Absent,
+    Action,
+    Cancelled,
+    Check,
+    Compare,
+    Condition,
+    Delete,
+    Lacks,
+    Lost,
+    Put,
+    Query,
+    Store,
+    Table,
+    Update,
+    either,
+    equals,
+    every,
+    items,
+)
+from fencepost.domain.instants import floor_ms, to_ms
+from fencepost.domain.model import Caller, Job
+from fencepost.domain.schedule import Calendar
+from fencepost.domain.schedule.calendars import calendar_to_wire, parse_calendar
+from fencepost.domain.states import JobState
+
+TRIES = 10
+MOST = 100
+NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarRequest:
+    """Who wants to change which calendar. `expected` is the version that the caller saw."""
+
+    caller: Caller
+    team: str
+    name: str
+    expected: int | None = None
+    absent: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarDone:
+    """The calendar as it is now, or as it was before it was deleted."""
+
+    calendar: Calendar
+    created: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is stored: the last version, the calendar unless it is deleted."""
+
+    version: int
+    calendar: Calendar | None
+
+
+_Outcome: TypeAlias = CalendarDone | Refusal
+
+
+def find_calendar(store: Store, team: str, name: str) -> Calendar | None:
+    """The calendar as it is now."""
+    return _found(store, team, name).calendar
+
+
+def list_calendars(
+    store: Store, team: str, *, after: str | None, limit: int
+) -> tuple[list[Calendar], str | None]:
+    """The first `limit` calendars whose names follow `after`; the last name looked at, None at the end."""
+    first = keys.calendar(team, after or "")
+    query = Query(table=Table.JOBS, pk=first.pk, first=first.sk, last=keys.calendar(team, "~").sk)
+    known = (decode_calendar(item) for item in items(store, query) if item["sk"] != first.sk)
+    found = list(islice((calendar for calendar in known if calendar is not None), limit))
+    return found, found[-1].name if len(found) == limit else None
+
+
+def put_calendar(ports: RegistryPorts, request: CalendarRequest, raw: Mapping[str, object]) -> _Outcome:
+    """Declares the calendar in full; the same again changes nothing. Raises Faults."""
+    for _ in range(TRIES):
+        now, found = floor_ms(ports.clock.now()), _found(ports.store, request.team, request.name)
+        lost = _mismatch(request, found)
+        if lost is not None:
+            return lost
+        wanted = parse_calendar(raw, name=request.name, version=found.version + 1, dated=now, field="")
+        if found.calendar is not None and calendar_to_wire(found.calendar) == calendar_to_wire(wanted):
+            return CalendarDone(calendar=found.calendar)
+        over = _over(ports.store, request) if found.calendar is None else None
+        if over is not None:
+            return over
+        unchanged = Absent() if found.version == 0 else equals("version", found.version)
+        if _written(ports.store, request, found, wanted, now, unchanged):
+            return CalendarDone(calendar=wanted, created=found.calendar is None)
+        ports.clock.sleep(ports.entropy.fraction() * ports.limits.early_send)
+    return Conflict(revision=None)
+
+
+def drop_calendar(ports: RegistryPorts, request: CalendarRequest) -> _Outcome:
+    """Deletes the calendar, unless a job names it."""
+    for _ in range(TRIES):
+        now, found = floor_ms(ports.clock.now()), _found(ports.store, request.team, request.name)
+        lost = _mismatch(request, found)
+        if lost is not None:
+            return lost
+        if found.calendar is None:
+            return Missing("calendar", request.name)
+        outcome = _dropped(ports, request, found, found.calendar, now)
+        if outcome is not None:
+            return outcome
+        ports.clock.sleep(ports.entropy.fraction() * ports.limits.early_send)
+    return Conflict(revision=None)
+
+
+def naming(change: Change, now: datetime) -> tuple[Action, ...]:
+    """What the write of a job does beside the calendars that it begins or ceases to name."""
+    job = change.job
+    before = _names(None if change.before is None else change.before.job)
+    after = _names(job)
+    found: list[Action] = []
+    for name in sorted(after - before):
+        found.append(Check(key=keys.calendar(job.team, name), condition=usable(now)))
+        found.append(Put(key=keys.calendar_use(job.team, name, job.uid), item={"v": 1, "job": job.name}))
+    ceased = (Delete(key=keys.calendar_use(job.team, name, job.uid)) for name in sorted(before - after))
+    return (*found, *ceased)
+
+
+def _names(job: Job | None) -> frozenset[str]:
+    return frozenset() if job is None or job.state is JobState.DELETED else frozenset(job.schedule.exclude)
+
+
+def _found(store: Store, team: str, name: str) -> _Found:
+    item = store.get(keys.calendar(team, name))
+    return _Found(0, None) if item is None else _Found(item["version"], decode_calendar(item))
+
+
+def _mismatch(request: CalendarRequest, found: _Found) -> Conflict | None:
+    version = None if found.calendar is None else found.calendar.version
+    if request.absent and version is not None:
+        return Conflict(revision=version, expected=0)
+    if request.expected is not None and request.expected != version:
+        return Conflict(revision=version, expected=request.expected)
+    return None
+
+
+def _over(store: Store, request: CalendarRequest) -> OverLimit | None:
+    present, _ = list_calendars(store, request.team, after=None, limit=MOST)
+    return OverLimit("calendars", len(present) + 1, MOST) if len(present) >= MOST else None
+
+
+def _dropped(
+    ports: RegistryPorts, request: CalendarRequest, found: _Found, calendar: Calendar, now: datetime
+) -> _Outcome | None:
+    """None where somebody else wrote meanwhile, or it took too long to look."""
+    key, mark = keys.calendar(request.team, request.name), to_ms(now)
+    free = either(Lacks("closing"), Compare("closing", "<", to_ms(now - CLOSING)))
+    same = equals("version", found.version)
+    marked = ports.store.write(Update(key=key, set={"closing": mark}, condition=every(same, free)))
+    if isinstance(marked, Lost):
+        return None
+    ours = every(same, equals("closing", mark))
+    users = _users(ports.store, request)
+    if users:
+        ports.store.write(Update(key=key, remove=("closing",), condition=ours))
+        more = ", ..." if len(users) > NAMED else ""
+        return NotAllowed(f"jobs name it: {', '.join(users[:NAMED])}{more}")
+    if ports.clock.now() - now > CLOSING / 2:
+        return None
+    done = _written(ports.store, request, found, None, now, ours)
+    return CalendarDone(calendar=calendar) if done else None
+
+
+def _users(store: Store, request: CalendarRequest) -> list[str]:
+    """The names of some jobs that name the calendar."""
+    first = keys.calendar_use(request.team, request.name, "")
+    query = Query(table=Table.JOBS, pk=first.pk, first=first.sk, last=first.sk + "~", limit=NAMED + 1)
+    return sorted(str(item["job"]) for item in items(store, query))
+
+
+def _written(
+    store: Store,
+    request: CalendarRequest,
+    found: _Found,
+    wanted: Calendar | None,
+    now: datetime,
+    unchanged: Condition,
+) -> bool:
+    """The next version together with its entry in the trail, or nothing."""
+    version = found.version + 1
+    changed = "create" if found.calendar is None else "edit"
+    entry = Entry(
+        revision=version,
+        what="delete" if wanted is None else changed,
+        actor=request.caller.principal,
+        source=request.caller.source,
+        at=now,
+        note=request.note,
+        before=None if found.calendar is None else calendar_to_wire(found.calendar),
+        after=None if wanted is None else calendar_to_wire(wanted),
+    )
+    item = encode_gone(version, now) if wanted is None else encode_calendar(wanted)
+    outcome = store.transact(
+        [
+            Put(key=keys.calendar(request.team, request.name), item=item, condition=unchanged),
+            Put(key=keys.calendar_version(request.team, request.name, version), item=encode_entry(entry)),
+        ]
+    )
+    return not isinstance(outcome, Cancelled)
