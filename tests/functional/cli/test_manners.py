@@ -198,13 +198,14 @@ class TestProcess:
 
     @staticmethod
     def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         return subprocess.run(
             [PROGRAM, *words],
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
-            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environment},
+            env={**kept, "HOME": "/nonexistent", **environment},
         )
 
     def test_it_starts_and_tells_its_commands(self):
