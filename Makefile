@@ -20,7 +20,7 @@ setup: ## Set up everything for development; nothing to do when the locks are un
 	@$(PYTHON) scripts/setup.py dev engine
 
 setup-run:
-	@$(PYTHON) scripts/setup.py run
+	@$(PYTHON) scripts/setup.py run engine
 
 run: setup-run ## Start the service on this machine with a demo team (ARGS=... are passed on)
 	@$(BIN)/fencepost local --demo $(ARGS)

@@ -49,6 +49,7 @@ class LiveService:
 
     data: Path
     options: tuple[str, ...] = ("--allow-private-targets",)
+    store: str = "sqlite"
     endpoint: str = ""
     process: subprocess.Popen[str] | None = None
     output: list[str] = field(default_factory=list)
@@ -58,7 +59,7 @@ class LiveService:
         """Starts the command and returns when its screen is printed, with the endpoint where it has one."""
         command = [sys.executable, "-c", "from fencepost.cli import main; main()", "local", "--port", "0"]
         self.process = subprocess.Popen(
-            [*command, "--data-dir", str(self.data), *self.options],
+            [*command, "--data-dir", str(self.data), *self._store(), *self.options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -75,6 +76,9 @@ class LiveService:
         )
         if "--engine-only" not in self.options:
             self.endpoint = until(lambda: self._printed(before), READY_SECONDS, "the endpoint in the banner")
+
+    def _store(self) -> tuple[str, ...]:
+        return () if "--store" in self.options else ("--store", self.store)
 
     def kill(self) -> None:
         """As a crash: nothing is finished, nothing is said."""

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.queue_settings import QUEUE_SETTINGS, QueueSettings
 from fencepost.adapters.sqlite.database import Database
 from fencepost.adapters.sqlite.queues import SqliteQueues
 from fencepost.adapters.sqs import SqsQueues
+from fencepost.adapters.sqs_setup import create_queues
+from fencepost.adapters.wire.service import SQS
 from fencepost.application.ports import QueueConsumer, QueueName, Queues
 from tests.support.clock import SettableClock
 from tests.support.engine import Engine
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs.literals import QueueAttributeNameType
+    from mypy_boto3_sqs import SQSClient
 
 START = "2026-03-02T10:00:00.000Z"
 VISIBILITY = timedelta(seconds=2)
@@ -54,18 +55,10 @@ def sqlite_queues(path: Path) -> Iterator[ConsumedQueues]:
 def engine_queues(engine: Engine) -> ConsumedQueues:
     """SQS in the local engine, in queues of its own."""
     client = engine.sqs()
-    prefix = engine.prefix()
-    urls: dict[QueueName, str] = {}
-    for name in sorted(QueueName, key=lambda each: shortened()[each].dead is not None):
-        settings = shortened()[name]
-        attributes: dict[QueueAttributeNameType, str] = {
-            "VisibilityTimeout": str(int(settings.visibility.total_seconds()))
-        }
-        if settings.dead is not None:
-            dead = client.get_queue_attributes(QueueUrl=urls[settings.dead], AttributeNames=["QueueArn"])
-            arn = dead["Attributes"]["QueueArn"]
-            attributes["RedrivePolicy"] = json.dumps(
-                {"deadLetterTargetArn": arn, "maxReceiveCount": settings.max_receives}
-            )
-        urls[name] = client.create_queue(QueueName=f"{prefix}{name}", Attributes=attributes)["QueueUrl"]
-    return SqsQueues(client, urls)
+    return SqsQueues(client, create_queues(client, engine.prefix(), shortened()))
+
+
+def wire_queues(engine: Engine) -> ConsumedQueues:
+    """The same over the client that firings use on AWS."""
+    urls = create_queues(engine.sqs(), engine.prefix(), shortened())
+    return SqsQueues(cast("SQSClient", engine.wire(SQS)), urls)

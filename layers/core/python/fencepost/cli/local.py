@@ -21,7 +21,13 @@ app = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 DataDirOption = Annotated[Path, typer.Option(help="Where store, queues, credentials and logs lie.")]
 
 
-StoreOption = Annotated[StoreKind, typer.Option(help="memory forgets everything at the end.")]
+StoreOption = Annotated[
+    StoreKind | None,
+    typer.Option(
+        help="engine: DynamoDB and SQS in a local AWS engine, the default where one is installed; sqlite: one file; "
+        "memory: forgets everything at the end."
+    ),
+]
 PortOption = Annotated[int, typer.Option(help="The API's port on 127.0.0.1; 0 takes a free one.")]
 WorkersOption = Annotated[int, typer.Option(help="Deliver in this many processes, which may be killed.")]
 
@@ -34,7 +40,7 @@ def _flag(name: str, says: str) -> typer.models.OptionInfo:
 @app.callback()
 def local(
     context: typer.Context,
-    store: StoreOption = StoreKind.SQLITE,
+    store: StoreOption = None,
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
     port: PortOption = DEFAULT_PORT,
     workers: WorkersOption = 0,
@@ -54,7 +60,7 @@ def local(
 
     Example: fencepost local --demo
 
-    Ctrl-C finishes what is under way and exits 0. `kill -9` loses nothing that was acknowledged: start again with the same --data-dir. Only a power failure may take the last moments with it.
+    Ctrl-C finishes what is under way and exits 0. `kill -9` of the service loses nothing that was acknowledged: start again with the same --data-dir. The AWS engine is a process of its own that goes on meanwhile and saves its state at a clean stop: killing the engine itself loses what came after that. With --store sqlite only a power failure may take the last moments.
     """
     if context.invoked_subcommand is not None:
         return
@@ -62,7 +68,7 @@ def local(
 
     try:
         options = LocalOptions(
-            store=store,
+            store=store or default_store(),
             data_dir=data_dir,
             port=port,
             parts=_parts(engine=engine_only, api=api_only),
@@ -74,6 +80,13 @@ def local(
     except OptionsError as error:
         raise typer.BadParameter(str(error)) from error
     raise typer.Exit(run(options))
+
+
+def default_store() -> StoreKind:
+    """An engine where one is installed: the adapters that are deployed are then the ones that run."""
+    from fencepost.local.aws_engine import program  # noqa: PLC0415 - the other commands do without
+
+    return StoreKind.SQLITE if program() is None else StoreKind.ENGINE
 
 
 def _parts(*, engine: bool, api: bool) -> Parts:

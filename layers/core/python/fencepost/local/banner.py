@@ -29,10 +29,7 @@ def rows(service: LocalService) -> Iterator[tuple[str, str]]:
     if service.endpoint is not None:
         yield "endpoint", f"{service.endpoint}/v1"
         yield from _callers(service)
-    if options.store is StoreKind.MEMORY:
-        yield "data", "in memory only: everything is gone when this process ends"
-    else:
-        yield "data", f"{service.data.path}  (kill -9 loses nothing that was acknowledged)"
+    yield "data", _data(service)
     yield "logs", f"{service.data.path / 'log'}"
     if options.parts is not Parts.BOTH:
         yield "runs", f"the {options.parts} alone; the other half is another process on the same data"
@@ -47,6 +44,20 @@ def rows(service: LocalService) -> Iterator[tuple[str, str]]:
         yield "demo", f"team {DEMO_TEAM}; Ctrl-C stops"
         for job in JOBS:
             yield "", f"{job.name:12} {job.shows}"
+
+
+def _data(service: LocalService) -> str:
+    """Where the truth is, and what may take it away."""
+    match service.options.store:
+        case StoreKind.MEMORY:
+            return "in memory only: everything is gone when this process ends"
+        case StoreKind.SQLITE:
+            return f"{service.data.path}  (kill -9 loses nothing that was acknowledged)"
+        case StoreKind.ENGINE:
+            return (
+                f"{service.data.path}  (a local AWS engine: kill -9 of this service loses nothing; killing the "
+                "engine loses what came after its last clean stop, --store sqlite does not)"
+            )
 
 
 def _callers(service: LocalService) -> Iterator[tuple[str, str]]:

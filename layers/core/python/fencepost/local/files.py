@@ -38,6 +38,11 @@ class DataDir:
         return self.path / "fencepost.sqlite"
 
     @property
+    def engine(self) -> Path:
+        """The AWS engine's state, its log, and where it listens."""
+        return self.path / "engine"
+
+    @property
     def credentials(self) -> Path:
         """Who may call."""
         return self.path / "credentials.json"

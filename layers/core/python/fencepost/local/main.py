@@ -12,6 +12,7 @@ from types import FrameType
 from rich.console import Console
 
 from fencepost.local import banner
+from fencepost.local.aws_engine import EngineError
 from fencepost.local.demo.demo import Demo
 from fencepost.local.files import DataDirError
 from fencepost.local.identities import DEMO_TEAM
@@ -27,7 +28,7 @@ def run(options: LocalOptions, console: Console | None = None) -> int:
     console = console or Console()
     try:
         service = LocalService(options=options, tell=console.print)
-    except DataDirError as error:
+    except (DataDirError, EngineError) as error:
         return _refused(console, str(error))
     except OSError as error:
         return _refused(console, f"port {options.port}: {error.strerror}")

@@ -11,8 +11,9 @@ DEFAULT_DATA_DIR = Path(".fencepost")
 
 
 class StoreKind(StrEnum):
-    """Where the truth is kept."""
+    """Where the truth is kept: in a local AWS engine, in a file, in this process."""
 
+    ENGINE = "engine"
     SQLITE = "sqlite"
     MEMORY = "memory"
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from fencepost.local import worker
+from fencepost.local.aws_engine import AwsEngine
 from fencepost.local.engine import Engine, engine
-from fencepost.local.files import DataDir
+from fencepost.local.files import DataDir, DataDirError
 from fencepost.local.gateway.credentials import Credential, CredentialsFile
 from fencepost.local.gateway.gateway import Gateway
 from fencepost.local.gateway.server import HttpServer
 from fencepost.local.gateway.signature import Verifier
 from fencepost.local.identities import Identities, identities
-from fencepost.local.options import LocalOptions, Parts
+from fencepost.local.options import LocalOptions, Parts, StoreKind
 from fencepost.local.stage import LocalStage
 from fencepost.local.workers import Workers
 from fencepost.runtime.function import instrumented
@@ -32,16 +33,19 @@ class LocalService:
     data: DataDir = field(init=False)
     stage: LocalStage = field(init=False)
     known: Identities = field(init=False)
+    _aws: AwsEngine | None = field(init=False, default=None)
     _locks: list[TextIO] = field(init=False, default_factory=list)
     _engine: Engine | None = field(init=False, default=None)
     _workers: Workers | None = field(init=False, default=None)
     _server: HttpServer | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Takes the data directory and the port, and runs nothing yet. Raises DataDirError, OSError."""
+        """Takes the data directory and the port, and runs nothing yet. Raises DataDirError, EngineError, OSError."""
         self.data = DataDir.open(self.options.data_dir)
         parts = ("engine", "api") if self.options.parts is Parts.BOTH else (self.options.parts.value,)
         self._locks = [self.data.lock(part) for part in parts]
+        if self.options.store is StoreKind.ENGINE:
+            self._aws = AwsEngine.begin(self.data.engine)
         self.stage = LocalStage.open(self.options, self.data)
         keys = CredentialsFile(self.data.credentials)
         self.known = identities(keys)
@@ -86,8 +90,21 @@ class LocalService:
                 part.drain()
         self.stage.log("service stopped")
         self.stage.close()
+        if self._aws is not None and self._alone():
+            self._aws.stop()
         for lock in self._locks:
             lock.close()
+
+    def _alone(self) -> bool:
+        """Whether no other process serves the other half over this data directory."""
+        if self.options.parts is Parts.BOTH:
+            return True
+        other = Parts.API if self.options.parts is Parts.ENGINE else Parts.ENGINE
+        try:
+            self._locks.append(self.data.lock(other.value))
+        except DataDirError:
+            return False
+        return True
 
     def _gateway(self, keys: CredentialsFile) -> Gateway:
         stage = self.stage

@@ -1,24 +1,16 @@
-"""A stage on one machine: the store in a file or in memory, targets called for real, AWS written down."""
+"""A stage on one machine: its store and queues on one of three grounds, targets called for real."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from fencepost.adapters.memory.queues import MemoryQueues
-from fencepost.adapters.memory.store import MemoryStore
-from fencepost.adapters.queue_settings import QUEUE_SETTINGS, QueueSettings
 from fencepost.adapters.seam import Around, seamed
 from fencepost.adapters.secrets import FileWrapper, Secrets
-from fencepost.adapters.sqlite.database import Database
-from fencepost.adapters.sqlite.queues import SqliteQueues
-from fencepost.adapters.sqlite.store import SqliteStore
 from fencepost.application.delivery.reads import Reads
-from fencepost.application.ports import Clock, Entropy, Notifier, QueueConsumer, QueueName, Queues, Targets
+from fencepost.application.ports import Clock, Entropy, Notifier, QueueName, Queues, Targets
 from fencepost.application.store import Store
 from fencepost.domain.egress import EgressPolicy
 from fencepost.domain.limits import Limits
@@ -27,6 +19,7 @@ from fencepost.local.calls import CallLog, InFlight
 from fencepost.local.files import DataDir, Journal
 from fencepost.local.gateway.credentials import role_arn
 from fencepost.local.gateway.policy import ACCOUNT
+from fencepost.local.grounds import Ground, LocalQueues, ground
 from fencepost.local.options import LocalOptions, StoreKind
 from fencepost.runtime.clock import SystemClock
 from fencepost.runtime.entropy import SystemEntropy, token_bytes
@@ -39,7 +32,6 @@ STAGE = "local"
 REGION = "us-east-1"
 SHARDS = 4
 ADMIN_ROLE = "fencepost-admin"
-VISIBILITY = timedelta(seconds=30)
 
 
 class Reclocked:
@@ -66,10 +58,6 @@ class Reclocked:
         return self._stage.notifier
 
 
-class LocalQueues(Queues, QueueConsumer, Protocol):
-    """Queues that are sent to and received from."""
-
-
 def settings(options: LocalOptions) -> Settings:
     """What the stage of one machine sets."""
     return Settings(
@@ -80,15 +68,6 @@ def settings(options: LocalOptions) -> Settings:
         egress=EgressPolicy.local() if options.private_targets else EgressPolicy(),
         region=REGION,
     )
-
-
-def queue_settings() -> Mapping[QueueName, QueueSettings]:
-    """As on AWS, but a message whose worker died comes back sooner: a lease of the usual length is over by then, and
-    a message that comes back during a longer one only waits for its end."""
-    return {
-        name: replace(each, visibility=min(each.visibility, VISIBILITY))
-        for name, each in QUEUE_SETTINGS.items()
-    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +99,7 @@ class LocalStage:
     @cached_property
     def store(self) -> Store:
         """Everything that is true."""
-        store: Store = (
-            MemoryStore(self.clock)
-            if self.kind is StoreKind.MEMORY
-            else SqliteStore(self._database, self.clock)
-        )
-        return seamed(store, "store", self.observed.telemetry.around)
+        return seamed(self._ground.store, "store", self.observed.telemetry.around)
 
     @property
     def quick_store(self) -> Store:
@@ -140,9 +114,7 @@ class LocalStage:
     @cached_property
     def consumer(self) -> LocalQueues:
         """The stage's queues, to receive from."""
-        if self.kind is StoreKind.MEMORY:
-            return MemoryQueues(self.clock, queue_settings())
-        return SqliteQueues(self._database, self.clock, queue_settings())
+        return self._ground.queues
 
     @cached_property
     def targets(self) -> Targets:
@@ -169,8 +141,15 @@ class LocalStage:
         return outward(clients, self.secrets.open, self.settings.egress, Reads(self.store), self.clock)
 
     @cached_property
-    def _database(self) -> Database:
-        return Database(self.data.database)
+    def _ground(self) -> Ground:
+        return ground(
+            self.kind,
+            self.data,
+            self.settings.region,
+            self.settings.stage,
+            clock=self.clock,
+            entropy=self.entropy,
+        )
 
     @cached_property
     def _calls(self) -> Journal:
@@ -182,14 +161,13 @@ class LocalStage:
 
     def release_held(self) -> None:
         """Lets every message surface that a process held when it was killed. Nobody else may have this stage."""
-        if isinstance(self.consumer, SqliteQueues):
-            self.consumer.release_held()
+        self._ground.release_held()
 
     def log(self, event: str, **facts: Any) -> None:
         """One line in the service's log."""
         self.observed.logger.info(event, extra=facts)
 
     def close(self) -> None:
-        """Lets the file go; no call may follow."""
-        if "_database" in self.__dict__:
-            self._database.close()
+        """Lets go what lies under it; no call may follow."""
+        if "_ground" in self.__dict__:
+            self._ground.close()

@@ -10,16 +10,18 @@ from pathlib import Path
 
 from fencepost.local.engine import deliverer
 from fencepost.local.files import DataDir
-from fencepost.local.options import LocalOptions
+from fencepost.local.options import LocalOptions, StoreKind
 from fencepost.local.stage import LocalStage
 
 LOOK_EVERY = 0.5
 
 
 def main(arguments: list[str]) -> int:
-    """`arguments`: the data directory, and whether private targets may be called (``private`` or ``public``)."""
-    path, egress = arguments
-    options = LocalOptions(data_dir=Path(path), allow_private_targets=egress == "private")
+    """`arguments`: the data directory, the store's kind, and whether private targets may be called (``private`` or
+    ``public``)."""
+    path, store, egress = arguments
+    private = egress == "private"
+    options = LocalOptions(data_dir=Path(path), store=StoreKind(store), allow_private_targets=private)
     told = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches us too; the parent says when to stop
     signal.signal(signal.SIGTERM, lambda *_: told.set())
@@ -38,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 def arguments(options: LocalOptions) -> tuple[str, ...]:
     """What `main` has to be given to serve `options`."""
-    return str(options.data_dir), "private" if options.private_targets else "public"
+    return str(options.data_dir), options.store.value, "private" if options.private_targets else "public"
 
 
 if __name__ == "__main__":
