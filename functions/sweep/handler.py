@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from fencepost.runtime import scanning
+from fencepost.runtime import keeping, scanning
 from fencepost.runtime.events import Event
 from fencepost.runtime.function import Handler, on_lambda
 from fencepost.runtime.stage import Stage
@@ -16,7 +16,7 @@ from fencepost.runtime.stage import Stage
 
 def build(stage: Stage) -> Handler:
     """The handler over `stage`."""
-    sweep = scanning.sweep(stage)
+    sweep = scanning.sweep(stage, keeping.refresher(stage))
 
     def handle(event: Event, context: object) -> dict[str, Any]:
         now = stage.clock.now()

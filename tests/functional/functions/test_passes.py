@@ -13,9 +13,8 @@ from fencepost.application.ports import QueueName
 from fencepost.application.store import Key, Put, Query, Table, items
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.outcome import Refused
-from fencepost.domain.schedule import tzdata_version
+from fencepost.domain.schedule import TZDATA_RELEASED, tzdata_version
 from fencepost.domain.states import ExecutionState
-from fencepost.runtime.scanning import TZDATA_RELEASED
 from functions.dead_letter import handler as dead_letter
 from functions.deliver import handler as deliver
 from functions.pump import handler as pump

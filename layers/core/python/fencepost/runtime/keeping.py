@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from fencepost.application.registry.aftermath import Aftermath
 from fencepost.application.registry.expiry import Expiry
 from fencepost.application.registry.ports import ClaimNow, LeftToDelivery, RegistryPorts
+from fencepost.application.registry.refresh import refresh_job
 from fencepost.application.scanning.claimer import Claimer
 from fencepost.application.scanning.report import ScanReport
-from fencepost.domain.model import Timer
+from fencepost.domain.model import Caller, Job, Timer
 from fencepost.runtime import scanning
 from fencepost.runtime.stage import Stage
+
+REFRESHER = Caller(principal="fencepost:tz-refresh", source="sweep")
 
 
 def expiry(stage: Stage) -> Expiry:
@@ -23,6 +26,20 @@ def expiry(stage: Stage) -> Expiry:
 def aftermath(stage: Stage) -> Aftermath:
     """What becomes of a job after a firing. It pauses and deletes: no timer is planted."""
     return Aftermath(ports=_ports(stage, _left_to_scan), notifier=stage.notifier)
+
+
+def refresher(stage: Stage) -> Callable[[Job], bool]:
+    """What the sweep calls for a job whose timer the loaded time-zone rules may have moved."""
+    ports = _ports(stage, ClaimAtOnce(scanning.claimer(stage)))
+
+    def refresh(job: Job) -> bool:
+        moved = refresh_job(ports, REFRESHER, job)
+        if moved is not None:
+            told = {"team": job.team, "job": job.name, "before": moved.before, "after": moved.after}
+            stage.observed.logger.info("time-zone rules moved a job", extra=told)
+        return moved is not None
+
+    return refresh
 
 
 def _ports(stage: Stage, claim_now: ClaimNow) -> RegistryPorts:

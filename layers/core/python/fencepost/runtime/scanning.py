@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from fencepost.application.calendars import RememberedCalendars
 from fencepost.application.delivery.reads import Reads
@@ -13,18 +13,16 @@ from fencepost.application.scanning.quarantine import Quarantine, SetAside
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.scanning.resolve import Resolver
 from fencepost.application.scanning.scan import Scan
-from fencepost.application.scanning.sweep import Sweep, SweepReport
+from fencepost.application.scanning.sweep import Refresh, Sweep, SweepReport
 from fencepost.application.scanning.tick import Tick
 from fencepost.application.scanning.watermark import Watermark
 from fencepost.domain.instants import MINUTE, SECOND
-from fencepost.domain.schedule import tzdata_version
+from fencepost.domain.schedule import tzdata_age
 from fencepost.runtime.events import Event
 from fencepost.runtime.observability import Metric, Telemetry
 from fencepost.runtime.stage import Stage
 
 DAY = timedelta(days=1)
-TZDATA_RELEASED = {"2026f": datetime(2026, 10, 28, tzinfo=UTC)}
-"""When the bundled time-zone rules came out; a test insists that a new version brings its date along."""
 
 
 def tick(stage: Stage) -> Tick:
@@ -47,9 +45,9 @@ def scan(stage: Stage) -> Scan:
     )
 
 
-def sweep(stage: Stage) -> Sweep:
-    """The second net."""
-    return Sweep(store=stage.store, scan=scan(stage), limits=stage.settings.limits)
+def sweep(stage: Stage, refresh: Refresh | None = None) -> Sweep:
+    """The second net. `refresh` plants timers anew that other time-zone rules planted."""
+    return Sweep(store=stage.store, scan=scan(stage), limits=stage.settings.limits, refresh=refresh)
 
 
 def share(event: Event, now: datetime) -> tuple[int, int]:
@@ -123,4 +121,6 @@ def measure_sweep(report: SweepReport, telemetry: Telemetry, now: datetime) -> N
     """What the second net says about itself; zeros as well, so that silence is an alarm."""
     telemetry.add(Metric.TIMERLESS_JOBS, report.timerless_jobs)
     telemetry.add(Metric.QUARANTINED, report.quarantined)
-    telemetry.add(Metric.TZDATA_AGE, (now - TZDATA_RELEASED[tzdata_version()]) // DAY)
+    age = tzdata_age(now)
+    if age is not None:
+        telemetry.add(Metric.TZDATA_AGE, age // DAY)

@@ -222,10 +222,13 @@ class Preview(Out):
 
 
 class Health(Out):
-    """How the service is. `watermark_age_seconds`: the oldest minute that some shard has not yet proven empty."""
+    """How the service is. `watermark_age_seconds`: the oldest minute that some shard has not yet proven empty.
+    `tzdata_age_days`: since the time-zone rules in use came out.
+    """
 
     status: Literal["ok", "starting", "late"]
     tzdata: str
+    tzdata_age_days: int | None
     shards: int
     watermark_age_seconds: int | None
     now: Instant

@@ -1,4 +1,4 @@
-"""What answers about a team's keys and calendars hold."""
+"""What answers about a team's keys, calendars and time zones hold."""
 
 from __future__ import annotations
 
@@ -60,3 +60,20 @@ class Calendar(Out):
     dates: list[str]
     instants: list[str]
     timezone: str | None
+
+
+class MovedJob(Out):
+    """A job whose next occurrence newer time-zone rules moved; `after` null: nothing follows any more."""
+
+    job: str
+    before: Instant
+    after: Instant | None
+
+
+class Refreshed(Out):
+    """What one page of a team's jobs came to under the rules `tzdata`. `next`: go on from there."""
+
+    tzdata: str
+    moved: list[MovedJob]
+    looked_at: int
+    next: str | None

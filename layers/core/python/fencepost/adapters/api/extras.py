@@ -16,7 +16,7 @@ from fencepost.application.registry.drafts import read_schedule
 from fencepost.application.registry.health import health as health_of
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.instants import to_wire
-from fencepost.domain.schedule import Calendar, schedule_to_wire, tzdata_version
+from fencepost.domain.schedule import Calendar, schedule_to_wire, tzdata_age, tzdata_version
 from fencepost.domain.schedule.preview import preview as preview_of
 from fencepost.domain.schedule.reading import read_instant
 
@@ -60,11 +60,12 @@ def _preview(request: Request, calendars: TeamCalendars | None) -> Answer:
 def health(request: Request) -> Answer:
     """How far the proof passes are, and by which time-zone rules this process decides."""
     found = health_of(request.services.store, request.now, request.services.registry.limits)
-    age = found.watermark_age
+    age, rules = found.watermark_age, tzdata_age(request.now)
     return Answer(
         body={
             "status": found.status.value,
             "tzdata": tzdata_version(),
+            "tzdata_age_days": None if rules is None else rules.days,
             "shards": request.services.registry.limits.shards,
             "watermark_age_seconds": None if age is None else int(age.total_seconds()),
             "now": to_wire(request.now),

@@ -29,12 +29,16 @@ def position(request: Request) -> Any:  # noqa: ANN401 - the position that the l
     return request.services.cursors.open(scope(request), None if cursor is None else str(cursor))
 
 
+def following(request: Request, after: object) -> str | None:
+    """The cursor of the page that begins after `after` (None: there is none)."""
+    return None if after is None else request.services.cursors.seal(scope(request), after)
+
+
 def page(
     request: Request, items: Sequence[Mapping[str, Any]], after: object, *, stopped_early: bool | None = None
 ) -> Answer:
     """A page whose successor begins after `after` (None: there is none)."""
-    following = None if after is None else request.services.cursors.seal(scope(request), after)
-    body: dict[str, Any] = {"items": list(items), "next": following}
+    body: dict[str, Any] = {"items": list(items), "next": following(request, after)}
     if stopped_early is not None:
         body["stopped_early"] = stopped_early
     return Answer(body=body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.adapters.api import answers, limits, models, teams
+from fencepost.adapters.api import answers, answers_team, limits, models, teams, zones
 from fencepost.adapters.api.access import Role
 from fencepost.adapters.api.paths import TEAM
 from fencepost.adapters.api.queries import PAGED
@@ -52,6 +52,17 @@ TEAM_ROUTES = (
         handle=teams.history,
         gives={200: answers.RevisionList},
         query=PAGED,
+    ),
+    Route(
+        name="refreshZones",
+        method="POST",
+        path=TEAM + "/tz-refresh",
+        says="After an update of the time-zone rules: plant anew what they move, a page of jobs at a time, and say whose.",
+        role=Role.OWNER,
+        handle=zones.refresh,
+        gives={200: answers_team.Refreshed},
+        query=PAGED,
+        conflicts=True,
     ),
     Route(
         name="getLimits",

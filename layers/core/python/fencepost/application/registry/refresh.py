@@ -10,7 +10,7 @@ from fencepost.application import keys
 from fencepost.application.planting import fire_timer
 from fencepost.application.registry.commit import Done, commit
 from fencepost.application.registry.job_changes import Change, Current, Moment, regenerated
-from fencepost.application.registry.listing import Filter, list_jobs
+from fencepost.application.registry.listing import MAX_PAGE, Filter, list_jobs
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current
 from fencepost.application.scanning.succession import newest_of_generation
@@ -61,9 +61,11 @@ class RefreshPage:
     after: str | None
 
 
-def refresh_team(ports: RegistryPorts, caller: Caller, team: str, after: str | None = None) -> RefreshPage:
+def refresh_team(
+    ports: RegistryPorts, caller: Caller, team: str, after: str | None = None, limit: int = MAX_PAGE
+) -> RefreshPage:
     """Looks at one page of a team's jobs, and moves those that the loaded rules move."""
-    page = list_jobs(ports.store, team, Filter(), now=ports.clock.now(), after=after)
+    page = list_jobs(ports.store, team, Filter(), now=ports.clock.now(), after=after, limit=limit)
     moved = [refresh_job(ports, caller, listed.job) for listed in page.items]
     found = tuple(each for each in moved if each is not None)
     return RefreshPage(moved=found, looked_at=len(page.items), after=page.after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -30,8 +30,11 @@ from fencepost.application.store import (
 from fencepost.domain.instants import MINUTE, floor_minute
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Bucket, Execution, Job
+from fencepost.domain.schedule import CronSchedule
 from fencepost.domain.states import ExecutionState, JobState
 
+Refresh = Callable[[Job], bool]
+"""Plants a job's timer anew where the loaded time-zone rules move it; whether they did. It may raise StoreError."""
 LOOK_BACK = timedelta(hours=48)
 OVERDUE = timedelta(hours=1)
 """How far past its instant an unfinished execution has to be before anybody wonders."""
@@ -39,13 +42,17 @@ OVERDUE = timedelta(hours=1)
 
 @dataclass(slots=True)
 class SweepReport:
-    """Counts of true finds, each mended. `unreadable` items (by key) and `quarantined` timers are for a human."""
+    """Counts of true finds, each mended. `unreadable` items (by key) and `quarantined` timers are for a human.
+
+    `moved_jobs`: time-zone rules moved them; that is no find, but what an update of the rules is for.
+    """
 
     stray_buckets: int = 0
     timerless_jobs: int = 0
     forgotten_executions: int = 0
     unmarked_lanes: int = 0
     quarantined: int = 0
+    moved_jobs: int = 0
     jobs_seen: int = 0
     executions_seen: int = 0
     unreadable: list[str] = field(default_factory=list)
@@ -63,6 +70,7 @@ class Sweep:
     store: Store
     scan: Scan
     limits: Limits
+    refresh: Refresh | None = None
 
     def run(self, now: datetime, number: int = 0, of: int = 1) -> SweepReport:
         """Share `number` of `of`: its shards' past buckets, its jobs, its executions."""
@@ -117,7 +125,7 @@ class Sweep:
     def _job(self, job: Job, now: datetime, report: SweepReport) -> None:
         """An active job without a live timer gets one. A claim may be under way, so it is looked at twice."""
         try:
-            if expected_timer(self.store, job, now, self.limits).found:
+            if expected_timer(self.store, job, now, self.limits).found or self._moved(job, report):
                 return
             again = self.store.get(keys.job(job.uid))
             fresh = None if again is None else decode_job(again)
@@ -132,6 +140,19 @@ class Sweep:
             report.timerless_jobs += 1
         except UndecodableError:
             report.unreadable.append(f"J#{job.uid}")
+
+    def _moved(self, job: Job, report: SweepReport) -> bool:
+        """Whether the timer lies elsewhere because other time-zone rules planted it. Where that can't be told now,
+        nothing is planted: a second timer would be a second firing.
+        """
+        if self.refresh is None or not isinstance(job.schedule, CronSchedule):
+            return False
+        try:
+            moved = self.refresh(job)
+        except StoreError:
+            return True
+        report.moved_jobs += moved
+        return moved
 
     def _execution(self, record: Execution, now: datetime, report: SweepReport) -> None:
         """An unfinished execution long past its instant gets a wake-up; whoever receives it trusts the record."""

@@ -35,9 +35,10 @@ from fencepost.domain.schedule.parsing import decode_schedule, parse_schedule
 from fencepost.domain.schedule.preview import Moved, PreviewedOccurrence, preview
 from fencepost.domain.schedule.refresh import next_after_refresh, offset_at
 from fencepost.domain.schedule.wire import schedule_to_wire
-from fencepost.domain.schedule.zones import tzdata_version, use_bundled_tzdata
+from fencepost.domain.schedule.zones import TZDATA_RELEASED, tzdata_age, tzdata_version, use_bundled_tzdata
 
 __all__ = [
+    "TZDATA_RELEASED",
     "Calendar",
     "CronSchedule",
     "CrontabLine",
@@ -66,6 +67,7 @@ __all__ = [
     "parse_schedule",
     "preview",
     "schedule_to_wire",
+    "tzdata_age",
     "tzdata_version",
     "use_bundled_tzdata",
     "warnings",

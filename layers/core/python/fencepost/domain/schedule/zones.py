@@ -31,6 +31,16 @@ def use_bundled_tzdata() -> None:
     _pieces.cache_clear()
 
 
+TZDATA_RELEASED = {"2026f": datetime(2026, 10, 28, tzinfo=UTC)}
+"""When the bundled time-zone rules came out; a test insists that a new version brings its date along."""
+
+
+def tzdata_age(now: datetime) -> timedelta | None:
+    """How long ago the loaded time-zone rules came out; None for a version whose date is not known here."""
+    released = TZDATA_RELEASED.get(tzdata_version())
+    return None if released is None else now - released
+
+
 def tzdata_version() -> str:
     """The release of the bundled database, e.g. ``2026f``."""
     return tzdata.IANA_VERSION
