@@ -11,7 +11,7 @@ export HYPOTHESIS_PROFILE
 # Bytecode makes every start of the tools several times faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-run run test test-fast lint test-time test-storm sim bench check format synth lock clean
+.PHONY: help setup setup-run run test test-fast lint test-time test-storm test-outage sim bench check format synth lock clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -29,13 +29,16 @@ test: setup ## All tests but the longest ones (ARGS=... goes to pytest)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(ARGS)
 
 test-fast: setup ## The tests that need no process beside them
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live and not time_full and not storm_full and not browser" $(ARGS)
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live and not time_full and not storm_full and not outage_full and not browser" $(ARGS)
 
 test-time: setup ## Compare schedules with the time-zone data at length
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m time_full $(ARGS)
 
 test-storm: setup ## Crowds of 10,000 and 50,000 firings in the timed model
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m storm_full $(ARGS)
+
+test-outage: setup ## Two real minutes without the local service, killed and stopped, on a file and on the engine
+	$(BIN)/python -m pytest -m outage_full $(ARGS)
 
 sim: setup ## Simulate days of the service under faults
 	$(BIN)/python -m tests.simulation $(ARGS)
