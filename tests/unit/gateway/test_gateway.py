@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from fencepost.domain.iam import TeamRole, iam_policy
 from fencepost.local.gateway.credentials import Credential, CredentialsFile, entry, session_arn
 from fencepost.local.gateway.gateway import Gateway, plain
-from fencepost.local.gateway.policy import full_access, team_access
+from fencepost.local.gateway.policy import full_access
 from fencepost.local.gateway.request import Request, Response
 from fencepost.local.gateway.server import HttpServer
 from fencepost.local.gateway.signature import Verifier, sign
@@ -28,7 +29,7 @@ OWNER: dict[str, Any] = {
     "access_key_id": "AKIDOWNER",
     "secret_access_key": "owners-secret",
     "arn": session_arn("payments-owner", "laptop"),
-    "policy": team_access("payments"),
+    "policy": iam_policy("payments", TeamRole.OWNER),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.domain.iam import TeamRole, iam_policy
 from fencepost.local.gateway.policy import (
     INVOKE,
     Decision,
@@ -12,7 +13,6 @@ from fencepost.local.gateway.policy import (
     decide,
     full_access,
     invocation,
-    team_access,
 )
 
 
@@ -42,7 +42,9 @@ def call(path, method="GET"):
     ],
 )
 def test_an_owner_reaches_its_own_team_and_nothing_else(method, path, decision):
-    assert decide([Policy.parse(team_access("payments"))], INVOKE, call(path, method)) is decision
+    assert (
+        decide([Policy.parse(iam_policy("payments", TeamRole.OWNER))], INVOKE, call(path, method)) is decision
+    )
 
 
 def test_full_access_is_that():

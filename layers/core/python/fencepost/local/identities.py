@@ -6,8 +6,9 @@ import base64
 from dataclasses import dataclass
 from typing import Any
 
+from fencepost.domain.iam import TeamRole, iam_policy
 from fencepost.local.gateway.credentials import Credential, CredentialsFile, entry, session_arn
-from fencepost.local.gateway.policy import full_access, team_access
+from fencepost.local.gateway.policy import full_access
 from fencepost.local.stage import ADMIN_ROLE
 from fencepost.runtime.entropy import token_bytes
 
@@ -29,7 +30,8 @@ class Identities:
 def identities(file: CredentialsFile) -> Identities:
     """The two, made where they are missing."""
     return Identities(
-        admin=_holder(file, ADMIN_ROLE, full_access()), demo=_holder(file, DEMO_ROLE, team_access(DEMO_TEAM))
+        admin=_holder(file, ADMIN_ROLE, full_access()),
+        demo=_holder(file, DEMO_ROLE, iam_policy(DEMO_TEAM, TeamRole.OWNER)),
     )
 
 

@@ -86,19 +86,6 @@ def full_access() -> dict[str, Any]:
     return _document(["arn:aws:execute-api:*:*:*"])
 
 
-def team_access(team: str) -> dict[str, Any]:
-    """A document for one team's owners: its own paths with every method, and what any signed caller may do."""
-    anywhere = "arn:aws:execute-api:*:*:*/*"
-    return _document(
-        [
-            f"{anywhere}/*/v1/teams/{team}",
-            f"{anywhere}/*/v1/teams/{team}/*",
-            f"{anywhere}/POST/v1/preview",
-            f"{anywhere}/GET/v1/health",
-        ]
-    )
-
-
 def _document(resources: list[str]) -> dict[str, Any]:
     statement = {"Effect": "Allow", "Action": INVOKE, "Resource": resources}
     return {"Version": "2012-10-17", "Statement": [statement]}
