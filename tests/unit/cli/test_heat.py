@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.cli.heat import MINUTES, heat, picture
+from fencepost.cli.heat import heat, picture
 from fencepost.domain.schedule import Schedule, occurrences, parse_schedule
+from fencepost.domain.schedule.load import MINUTES
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = datetime(2026, 3, 2, tzinfo=UTC)
