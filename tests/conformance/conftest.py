@@ -8,11 +8,17 @@ from itertools import count
 import pytest
 
 from fencepost.application.store import Key, Store, Table
-from tests.support.stores import engine_store, memory_store, moto_store, sqlite_store
+from tests.support.stores import engine_store, memory_store, moto_store, sqlite_store, wire_store
 
 _serial = count(1)
 
-STORES = ["memory", "sqlite", "moto", pytest.param("engine", marks=pytest.mark.engine)]
+STORES = [
+    "memory",
+    "sqlite",
+    "moto",
+    pytest.param("engine", marks=pytest.mark.engine),
+    pytest.param("wire", marks=pytest.mark.engine),
+]
 
 
 @pytest.fixture(scope="module", params=STORES)
@@ -35,6 +41,8 @@ def store(
         case "moto":
             with moto_store() as opened:
                 yield opened
+        case "wire":
+            yield wire_store(request.getfixturevalue("engine"))
         case _:
             yield engine_store(request.getfixturevalue("engine"))
 

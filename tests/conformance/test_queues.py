@@ -17,6 +17,7 @@ from tests.support.queues import (
     engine_queues,
     memory_queues,
     sqlite_queues,
+    wire_queues,
 )
 
 NOW = timedelta(0)
@@ -24,7 +25,10 @@ SOON = timedelta(seconds=4)
 QUEUE = QueueName.STANDARD
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("engine", marks=pytest.mark.engine)])
+ENGINES = [pytest.param(name, marks=pytest.mark.engine) for name in ("engine", "wire")]
+
+
+@pytest.fixture(params=["memory", "sqlite", *ENGINES])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -37,6 +41,8 @@ def queues(kind: str, request: pytest.FixtureRequest, tmp_path) -> Iterator[Cons
         case "sqlite":
             with sqlite_queues(tmp_path / "queues.sqlite") as opened:
                 yield opened
+        case "wire":
+            yield wire_queues(request.getfixturevalue("engine"))
         case _:
             yield engine_queues(request.getfixturevalue("engine"))
 
@@ -126,7 +132,7 @@ def test_a_message_no_longer_in_hand_cannot_be_held(queues: ConsumedQueues) -> N
 
 
 def test_an_old_receipt_does_not_take_the_message_from_its_new_hand(kind: str, tmp_path) -> None:
-    if kind == "engine":
+    if kind in {"engine", "wire"}:
         pytest.skip("SQS promises no more than that the newest receipt works")
     with sqlite_queues(tmp_path / "queues.sqlite") as in_file:
         queues = memory_queues() if kind == "memory" else in_file
@@ -199,7 +205,7 @@ def test_a_deletion_may_name_messages_of_several_queues(queues: ConsumedQueues) 
 
 
 def test_the_first_to_surface_is_the_first_received(kind: str, tmp_path) -> None:
-    if kind == "engine":
+    if kind in {"engine", "wire"}:
         pytest.skip("SQS promises no order")
     with sqlite_queues(tmp_path / "queues.sqlite") as in_file:
         queues = memory_queues() if kind == "memory" else in_file

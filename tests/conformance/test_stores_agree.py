@@ -32,7 +32,7 @@ from fencepost.application.store import (
     every,
     items,
 )
-from tests.support.stores import PAGE, engine_store, memory_store, moto_store, sqlite_store
+from tests.support.stores import PAGE, engine_store, memory_store, moto_store, sqlite_store, wire_store
 
 Step: TypeAlias = tuple[str, Any]
 
@@ -196,14 +196,15 @@ def test_the_dynamodb_adapter_does_what_memory_does() -> None:
 
 
 @pytest.mark.engine
-def test_the_engine_does_what_memory_does(engine) -> None:
+@pytest.mark.parametrize("opened", [engine_store, wire_store])
+def test_the_engine_does_what_memory_does(engine, opened) -> None:
     @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
     @given(program=programs(mixed=True))
     def check(program: tuple[str, list[Step]]) -> None:
         pk, steps = program
         agree([shared, in_engine], pk, steps)
 
-    shared, in_engine = memory_store(), engine_store(engine)
+    shared, in_engine = memory_store(), opened(engine)
     check()
 
 

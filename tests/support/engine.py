@@ -20,9 +20,12 @@ from typing import TYPE_CHECKING
 
 import boto3
 import pytest
+import urllib3
 from botocore.config import Config
 
-from fencepost.runtime.clock import monotonic_ms, sleep_ms
+from fencepost.adapters.wire.service import Dialect, WireClient
+from fencepost.adapters.wire.signature import Credentials, Signer
+from fencepost.runtime.clock import monotonic_ms, sleep_ms, utc_now
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -82,6 +85,16 @@ class Engine:
         """An SQS client; its read timeout leaves room for short long polls only."""
         return self._session().client(
             "sqs", endpoint_url=self.endpoint, config=self.config(attempts=attempts)
+        )
+
+    def wire(self, dialect: Dialect, *, seconds: float = 10) -> WireClient:
+        """The client that firings use on AWS."""
+        return WireClient(
+            dialect,
+            urllib3.connection_from_url(self.endpoint, maxsize=32),
+            signer=Signer(Credentials(access_key="testing", secret_key="testing"), dialect.name, REGION),
+            now=utc_now,
+            timeout=urllib3.Timeout(connect=2, read=seconds),
         )
 
     def sns(self) -> SNSClient:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import boto3
 from moto import mock_aws
@@ -16,6 +16,7 @@ from fencepost.adapters.dynamodb.store import DynamoDbStore
 from fencepost.adapters.memory.store import MemoryStore
 from fencepost.adapters.sqlite.database import Database
 from fencepost.adapters.sqlite.store import SqliteStore
+from fencepost.adapters.wire.service import DYNAMODB
 from fencepost.application.store import Store
 from fencepost.runtime.entropy import SystemEntropy
 from tests.support.clock import SettableClock
@@ -51,6 +52,18 @@ def moto_store() -> Iterator[Store]:
 def engine_store(engine: Engine) -> Store:
     """DynamoDB in the local engine, in tables of its own."""
     return dynamodb_store(engine.dynamodb(attempts=1), engine.prefix())
+
+
+def wire_store(engine: Engine) -> Store:
+    """The same over the client that firings use on AWS."""
+    tables = create_tables(engine.dynamodb(), engine.prefix())
+    return DynamoDbStore(
+        cast("DynamoDBClient", engine.wire(DYNAMODB)),
+        tables,
+        clock=SettableClock(START),
+        entropy=SystemEntropy(),
+        page_limit=PAGE,
+    )
 
 
 def dynamodb_store(client: DynamoDBClient, prefix: str) -> Store:

@@ -28,7 +28,7 @@ def services():
 
 @pytest.fixture
 def caller():
-    sts = BotoSts(boto3.client("sts", region_name=REGION))
+    sts = BotoSts(lambda: boto3.client("sts", region_name=REGION))
     roles = RoleCredentials(sts=sts, now=lambda: DUE)
     return AwsCaller(clients=TeamClients(build=boto_clients(), roles=roles))
 
@@ -102,7 +102,7 @@ def test_the_role_is_assumed_with_the_teams_external_id(monkeypatch):
     sts.meta.events.register(
         "before-parameter-build.sts.AssumeRole", lambda params, **_: asked.append(params)
     )
-    credentials = RoleCredentials(sts=BotoSts(sts), now=lambda: DUE).of(SENDER)
+    credentials = RoleCredentials(sts=BotoSts(lambda: sts), now=lambda: DUE).of(SENDER)
     assert credentials.access_key.startswith("ASIA")
     ((params),) = asked
     assert params["RoleArn"] == SENDER.role_arn

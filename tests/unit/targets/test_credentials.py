@@ -136,7 +136,7 @@ def test_why_a_role_cannot_be_assumed_is_told(error, told):
             raise error
 
     with pytest.raises(RoleUnavailableError, match=told):
-        BotoSts(Refusing()).assume("arn:role", "x", "s")
+        BotoSts(Refusing).assume("arn:role", "x", "s")
 
 
 def test_credentials_do_not_show_their_secrets(roles):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -19,17 +19,16 @@ from botocore.exceptions import (
     PartialCredentialsError,
     ProxyConnectionError,
 )
-from botocore.parsers import ResponseParserError
 
 from fencepost.application.ports import Clock, Entropy
+
+if TYPE_CHECKING:
+    from botocore.config import Config
 
 T = TypeVar("T")
 
 NEVER_SENT = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 """No connection came about, so the service saw nothing."""
-
-AWS_ERRORS = (BotoCoreError, ClientError, ResponseParserError)
-"""Everything that a call of a client may raise."""
 
 _REFUSED_HERE = (CredentialRetrievalError, NoCredentialsError, ParamValidationError, PartialCredentialsError)
 
@@ -55,10 +54,21 @@ class Patience:
     attempts: int = 3
 
 
+def aws_errors() -> tuple[type[Exception], ...]:
+    """Everything that a call of a client may raise. That botocore's parser could not read an answer is among it only
+    where that parser is in use: it is much to import for a function that does without.
+    """
+    parsers = sys.modules.get("botocore.parsers")
+    broken = () if parsers is None else (parsers.ResponseParserError,)
+    return (BotoCoreError, ClientError, *broken)
+
+
 def client_config(
     patience: Patience, *, sdk_attempts: int = 1, validate: bool = False, connections: int = 32
 ) -> Config:
     """A client's settings. Validation costs two fifths of a request's CPU: on in tests, off in production."""
+    from botocore.config import Config  # noqa: PLC0415 - not every function has a client of boto3
+
     return Config(
         connect_timeout=patience.connect_seconds,
         read_timeout=patience.read_seconds,
@@ -82,7 +92,7 @@ def no_answer(error: Exception) -> bool:
     """The request went out, and what came of it is unknown."""
     if isinstance(error, ClientError):
         return server_fault(error)
-    return isinstance(error, AWS_ERRORS) and not isinstance(error, NEVER_SENT + _REFUSED_HERE)
+    return isinstance(error, aws_errors()) and not isinstance(error, NEVER_SENT + _REFUSED_HERE)
 
 
 def throttled(error: Exception) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from fencepost.adapters.aws import AWS_ERRORS
+from fencepost.adapters.aws import aws_errors
 from fencepost.application.ports import KeyUnavailableError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class KmsWrapper:
             answer = self._client.generate_data_key(
                 KeyId=self._key_id, KeySpec="AES_256", EncryptionContext={"team": team}
             )
-        except AWS_ERRORS as error:
+        except aws_errors() as error:
             raise KeyUnavailableError(f"no data key could be made: {error}") from error
         return DataKey(answer["Plaintext"], answer["CiphertextBlob"])
 
@@ -69,7 +69,7 @@ class KmsWrapper:
             answer = self._client.decrypt(
                 KeyId=self._key_id, CiphertextBlob=wrapped, EncryptionContext={"team": team}
             )
-        except AWS_ERRORS as error:
+        except aws_errors() as error:
             raise KeyUnavailableError(f"a data key could not be opened: {error}") from error
         return answer["Plaintext"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from fencepost.adapters.aws import AWS_ERRORS, NEVER_SENT, code_of, no_answer, throttled
+from fencepost.adapters.aws import NEVER_SENT, aws_errors, code_of, no_answer, throttled
 from fencepost.adapters.queue_settings import (
     BATCH_ENTRIES,
     MAX_MESSAGE_BYTES,
@@ -108,7 +108,7 @@ class SqsQueues:
                 answer = self._client.send_message_batch(
                     QueueUrl=url, Entries=[_entry(place, message) for place, message in batch]
                 )
-            except AWS_ERRORS as error:
+            except aws_errors() as error:
                 if not _transient(error):
                     raise
                 return ()
@@ -149,5 +149,5 @@ def _transient(error: Exception) -> bool:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except AWS_ERRORS as error:
+    except aws_errors() as error:
         raise QueueUnavailableError(str(error)) from error

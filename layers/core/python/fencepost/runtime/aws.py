@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from fencepost.adapters.aws import Patience
-from fencepost.adapters.clients import dynamodb_client, sqs_client
+from fencepost.adapters.clients import Clients
 from fencepost.adapters.dynamodb.store import DynamoDbStore
 from fencepost.adapters.seam import seamed
 from fencepost.adapters.sqs import SqsQueues
@@ -47,6 +47,10 @@ class AwsStage:
         )
 
     @cached_property
+    def _clients(self) -> Clients:
+        return Clients(region=self.settings.region, clock=self.clock, entropy=self.entropy)
+
+    @cached_property
     def store(self) -> Store:
         """With the usual patience."""
         return self._store(Patience())
@@ -59,7 +63,7 @@ class AwsStage:
     @cached_property
     def queues(self) -> Queues:
         """The stage's queues."""
-        queues = SqsQueues(sqs_client(self.settings.region, Patience()), self.settings.queues)
+        queues = SqsQueues(self._clients.sqs(Patience()), self.settings.queues)
         return seamed(queues, "queues", self.observed.telemetry.around)
 
     @cached_property
@@ -75,28 +79,29 @@ class AwsStage:
     @cached_property
     def secrets(self) -> Secrets:
         """Seals and opens the teams' secrets with the stage's key. Raises SettingsError where it has none."""
-        from fencepost.adapters.clients import kms_client  # noqa: PLC0415 - few functions handle secrets
-        from fencepost.adapters.secrets import KmsWrapper, Secrets  # noqa: PLC0415 - the same
+        from fencepost.adapters.secrets import KmsWrapper, Secrets  # noqa: PLC0415 - few functions handle secrets
 
         if self.settings.kms_key_id is None:
             raise SettingsError({"FENCEPOST_KMS_KEY_ID": "is not set"})
-        return Secrets(KmsWrapper(kms_client(self.settings.region), self.settings.kms_key_id), token_bytes)
+        return Secrets(KmsWrapper(self._clients.kms(), self.settings.kms_key_id), token_bytes)
 
     @cached_property
     def _outward(self) -> Outward:
-        from fencepost.adapters.clients import sts_client  # noqa: PLC0415 - few functions call out
-        from fencepost.adapters.targets.clients import TeamClients, boto_clients  # noqa: PLC0415 - the same
+        from fencepost.adapters.targets.clients import (  # noqa: PLC0415 - few functions call out
+            TeamClients,
+            boto_clients,
+        )
         from fencepost.adapters.targets.credentials import BotoSts, RoleCredentials  # noqa: PLC0415 - the same
         from fencepost.runtime.outward import outward  # noqa: PLC0415 - the same
 
-        roles = RoleCredentials(sts=BotoSts(sts_client(self.settings.region)), now=self.clock.now)
+        roles = RoleCredentials(sts=BotoSts(cache(self._clients.sts)), now=self.clock.now)
         clients = TeamClients(build=boto_clients(), roles=roles)
         reads = Reads(self.store)
         return outward(clients, self.secrets.open, self.settings.egress, reads, self.clock)
 
     def _store(self, patience: Patience) -> Store:
         store = DynamoDbStore(
-            dynamodb_client(self.settings.region, patience),
+            self._clients.dynamodb(patience),
             self.settings.tables,
             clock=self.clock,
             entropy=self.entropy,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -52,11 +53,16 @@ def _same(raw: Value) -> Value:
     return raw
 
 
+def _bytes(raw: bytes | str) -> bytes:
+    """As they are, or as they travel."""
+    return base64.b64decode(raw) if isinstance(raw, str) else raw
+
+
 _DECODERS: Mapping[str, Callable[[Any], Value]] = {
     "S": _same,
     "N": int,
     "BOOL": _same,
-    "B": _same,
+    "B": _bytes,
     "NULL": lambda _: None,
     "M": decode_item,
     "L": lambda raw: [decode(each) for each in raw],

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError, ParamValidationError
 
-from fencepost.adapters.aws import AWS_ERRORS, NEVER_SENT, code_of, no_answer, throttled
+from fencepost.adapters.aws import NEVER_SENT, aws_errors, code_of, no_answer, throttled
 from fencepost.adapters.dynamodb.codec import decode_item
 from fencepost.application.store import (
     Cancelled,
@@ -68,7 +68,7 @@ def translated(*, reading: bool) -> Iterator[None]:
     """Raises StoreError and nothing else for what botocore raised; a read never has an unknown outcome."""
     try:
         yield
-    except AWS_ERRORS as error:
+    except aws_errors() as error:
         if untouched(error) or (reading and unsettled(error)):
             raise StoreBusyError(str(error)) from error
         if unsettled(error):

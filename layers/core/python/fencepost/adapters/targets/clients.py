@@ -7,13 +7,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Protocol
-
-import boto3
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 from fencepost.adapters.aws import Patience, client_config
 from fencepost.adapters.targets.credentials import AwsClient, Credentials, RoleCredentials
 from fencepost.domain.delivery import Sender
+
+if TYPE_CHECKING:
+    import boto3
 
 CLIENTS_KEPT = 256
 _CONNECT_SHARE = 3
@@ -55,8 +57,13 @@ class TeamClients:
 
 
 def boto_clients(*, endpoint_url: str | None = None) -> Build:
-    """Builds clients of boto3 that never retry on their own: the retries are ours."""
-    session = boto3.session.Session()
+    """Builds clients of boto3 that never retry on their own: the retries are ours. It is loaded when it is needed."""
+
+    @cache
+    def session() -> boto3.Session:
+        import boto3  # noqa: PLC0415 - most deliveries are webhooks
+
+        return boto3.session.Session()
 
     def build(service: str, region: str, credentials: Credentials | None, seconds: float) -> AwsClient:
         connect = min(1.0, seconds / _CONNECT_SHARE)
@@ -69,6 +76,8 @@ def boto_clients(*, endpoint_url: str | None = None) -> Build:
                 "aws_session_token": credentials.token,
             }
         config = client_config(patience)
-        return session.client(service, region_name=region, endpoint_url=endpoint_url, config=config, **named)  # type: ignore[call-overload] # the stubs want each service's name as a literal
+        return session().client(
+            service, region_name=region, endpoint_url=endpoint_url, config=config, **named
+        )  # type: ignore[call-overload] # the stubs want each service's name as a literal
 
     return build

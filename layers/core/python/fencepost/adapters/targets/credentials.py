@@ -44,14 +44,14 @@ class Sts(Protocol):
 
 
 class BotoSts:
-    """STS by an AWS client."""
+    """STS by an AWS client, which is made when the first role is assumed."""
 
-    def __init__(self, client: AwsClient) -> None:
+    def __init__(self, client: Callable[[], AwsClient]) -> None:
         self._client = client
 
     def assume(self, role_arn: str, external_id: str, session_name: str) -> Credentials:
         try:
-            answer = self._client.assume_role(
+            answer = self._client().assume_role(
                 RoleArn=role_arn,
                 ExternalId=external_id,
                 RoleSessionName=session_name,
