@@ -15,7 +15,8 @@ from fencepost.application.admission.holdings import Holding, encode_holding
 from fencepost.application.ports import Outgoing, QueueName, Received
 from fencepost.application.store import Delete, Put
 from fencepost.domain.instants import from_wire
-from fencepost.domain.model import Execution, RetryPolicy
+from fencepost.domain.model import Execution, LongWork, RetryPolicy
+from fencepost.domain.outcome import Accepted
 from fencepost.domain.states import ExecutionState
 from tests.support.faults import Killed
 from tests.support.world import BROKEN, OK, World
@@ -36,6 +37,18 @@ class Meanwhile:
             self._happens = None
             happens()
         return proceed()
+
+
+class AfterTheCall(Meanwhile):
+    """Lets something happen between a target's answer and the next write of an execution's record."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        super().__init__(happens)
+        self._called = False
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
+        self._called = self._called or call.port == "targets"
+        return super().__call__(call, proceed) if self._called and call.port != "targets" else proceed()
 
 
 def message_of(world: World) -> Received:
@@ -95,3 +108,46 @@ def test_A1_a_lease_out_of_the_backlog_outlives_the_message_that_another_hand_ac
     world.mail.delete([message])
     world.run()
     assert world.record(queued).state is ExecutionState.SUCCEEDED
+
+
+def working(world: World) -> Execution:
+    """A firing whose target answered 202 and works on."""
+    job = world.job(long_work=LongWork(lease=timedelta(seconds=30), max_run=timedelta(minutes=10)))
+    queued = world.queue(job)
+    world.targets.then = Accepted()
+    world.poll()
+    return world.record(queued)
+
+
+def test_D6_a_lapse_does_not_end_a_lease_that_a_heartbeat_has_just_made_longer():
+    """Whoever judges the lease has read its end; before it writes, a worker whose clock is a little behind is heard."""
+    world = World()
+    record = working(world)
+    fence, until, workers = record.fence, record.lease_until, world.parts.workers
+    assert until is not None
+    beat = until - timedelta(milliseconds=1)
+    world.clock.set(until + world.limits.taker_waits)
+    world.rewire(Meanwhile(lambda: workers.heartbeat("payments", record.id, fence, beat)))
+    world.poll()
+    after = world.record(record)
+    assert (after.state, after.fence) == (ExecutionState.RUNNING, fence)
+    assert after.lease_until == beat + timedelta(seconds=30)
+
+
+def test_D7_an_answer_that_is_recorded_late_does_not_cut_the_lease_that_heartbeats_made_longer():
+    """The target answered 202, and its worker was heard, before the one who had called it wrote the answer down."""
+    world = World()
+    job = world.job(long_work=LongWork(lease=timedelta(seconds=30), max_run=timedelta(minutes=10)))
+    queued = world.queue(job)
+    workers, heard = world.parts.workers, list[Execution]()
+
+    def beat() -> None:
+        world.clock.advance(seconds=8)
+        record = world.record(queued)
+        workers.heartbeat("payments", record.id, record.fence, world.clock.now())
+        heard.append(world.record(queued))
+
+    world.targets.then = Accepted()
+    world.rewire(AfterTheCall(beat))
+    world.poll()
+    assert world.record(queued).lease_until == heard[0].lease_until

@@ -13,6 +13,7 @@ from typing import Any
 from fencepost.application import keys
 from fencepost.application.codec import encode_execution
 from fencepost.application.store import Absent, Condition, Put, Update, equals, every
+from fencepost.domain.instants import to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution
 from fencepost.domain.states import FINAL, ExecutionState, Move, Reason, destination
@@ -43,6 +44,17 @@ def unchanged(record: Execution) -> Condition:
         equals("fence", record.fence),
         equals("attempt", record.attempt),
     )
+
+
+def while_leased(before: Execution, change: Moved) -> Moved:
+    """`change`, only while the lease ends when it did as `before` was read: a heartbeat may have made it longer.
+
+    For whoever judges a lease or sets its end. An outcome needs no more than the fence (protocol D6).
+    """
+    if before.lease_until is None:
+        return change
+    same = equals("lease", to_ms(before.lease_until))
+    return replace(change, write=replace(change.write, condition=every(unchanged(before), same)))
 
 
 def moved(before: Execution, move: Move, **changes: Any) -> Moved:

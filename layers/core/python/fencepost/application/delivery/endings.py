@@ -11,7 +11,7 @@ from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
 from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, Raced
 from fencepost.application.delivery.tools import Tools
-from fencepost.application.moves import Moved, finished
+from fencepost.application.moves import Moved, finished, while_leased
 from fencepost.application.planting import wake_timer
 from fencepost.application.store import Action
 from fencepost.domain.instants import floor_ms
@@ -24,7 +24,8 @@ DEATHS = frozenset({Move.DIE, Move.GIVE_UP})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A move to make. `in_hand`: a message comes back if it is not finished; without one, the move's own transaction
-    plants a timer that stands in for it (protocol A1). `facts` are those of the attempt that led here.
+    plants a timer that stands in for it (protocol A1). `facts` are those of the attempt that led here. `lapsed`: it
+    is nobody's word, but the end of the lease, which must still be the end that was read.
     """
 
     record: Execution
@@ -34,6 +35,11 @@ class Change:
     changes: Mapping[str, Any] = field(default_factory=dict)
     facts: Facts | None = None
     in_hand: bool = True
+    lapsed: bool = False
+
+    def guarded(self, after: Moved) -> Moved:
+        """`after`, with what has to hold besides."""
+        return while_leased(self.record, after) if self.lapsed else after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +80,7 @@ class Endings:
         now = self.tools.clock.now()
         given_up = {**WITHOUT_LEASE, "retry_at": None, **change.changes}
         record, retention = change.record, change.team.retention
-        moved = finished(record, change.move, now=now, retention=retention, **given_up)
+        moved = change.guarded(finished(record, change.move, now=now, retention=retention, **given_up))
         held = self.finish.giving_up(record)
         letter = (dead_letter_put(moved.record),) if change.move in DEATHS else ()
         if not change.in_hand:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from fencepost.application.admission import Admission
 from fencepost.application.delivery.tools import Tools
-from fencepost.application.moves import Moved, rewritten
+from fencepost.application.moves import Moved, rewritten, while_leased
 from fencepost.application.planting import watch_timer
 from fencepost.domain.attempts import closed
 from fencepost.domain.instants import floor_ms
@@ -29,7 +29,7 @@ def begin_long_work(
         return None
     attempts = closed(record, outcome, at=None)
     after = rewritten(record, lease_until=until, run_until=run_until, watch=record.fence, attempts=attempts)
-    return after.record if watched(tools, record, after) else None
+    return after.record if watched(tools, record, while_leased(record, after)) else None
 
 
 def extend_long_work(
@@ -42,7 +42,7 @@ def extend_long_work(
         return record
     if not tools.repeated(lambda: doors.slots.extend(record, until, now)):
         return None
-    after = rewritten(record, lease_until=until)
+    after = while_leased(record, rewritten(record, lease_until=until))
     return after.record if tools.commit(record, after) else None
 
 

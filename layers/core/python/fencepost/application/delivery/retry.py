@@ -46,7 +46,14 @@ class Retries:
         verdict = self._verdict(record.attempt, outcome, job, now)
         move = Move.DIE if isinstance(verdict, Never) else Move.RETRY
         change = Change(
-            record=record, move=move, team=team, job=job, changes=changes, facts=facts, in_hand=in_hand
+            record=record,
+            move=move,
+            team=team,
+            job=job,
+            changes=changes,
+            facts=facts,
+            in_hand=in_hand,
+            lapsed=isinstance(outcome, WorkerLost),
         )
         return self._follow(change, verdict)
 
@@ -95,7 +102,8 @@ class Retries:
     def _later(self, change: Change, again: Again) -> Disposition | Raced:
         """RETRY_WAIT; then the slot, for others are waiting; then the wake-up, before the message in hand goes."""
         record = change.record
-        after = moved(record, change.move, **{**WITHOUT_LEASE, "retry_at": again.at, **change.changes})
+        later = {**WITHOUT_LEASE, "retry_at": again.at, **change.changes}
+        after = change.guarded(moved(record, change.move, **later))
         held = self.finish.giving_up(record)
         if change.in_hand:
             if not self.tools.commit(record, after, insist=True):

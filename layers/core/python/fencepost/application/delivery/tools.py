@@ -12,6 +12,7 @@ from typing import TypeVar
 from fencepost.application import keys, messages
 from fencepost.application.admission import waiting
 from fencepost.application.admission.context import Context
+from fencepost.application.codec import ms
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.moves import Moved, created
 from fencepost.application.planting import plant, wake_timer
@@ -200,6 +201,7 @@ class Tools:
 
 def _stands(before: Execution, item: Item | None) -> bool:
     """The stored record is still the one that was read."""
-    read = (before.state.value, before.generation, before.fence, before.attempt, before.lane)
-    names = ("state", "gen", "fence", "attempt", "lane")
+    lease = ms(before.lease_until)
+    read = (before.state.value, before.generation, before.fence, before.attempt, before.lane, lease)
+    names = ("state", "gen", "fence", "attempt", "lane", "lease")
     return item is not None and tuple(item.get(name) for name in names) == read
