@@ -10,13 +10,16 @@ from fencepost.application import keys
 from fencepost.application.calendars import TeamCalendars
 from fencepost.application.registry.reading import jobs_by_uid
 from fencepost.application.registry.views import Outlook, coming, shown_state
-from fencepost.application.store import Item, Query, Store
+from fencepost.application.store import Item, Query, Store, items
 from fencepost.domain.model import Job, Tier
 from fencepost.domain.states import JobState
 
 MAX_PAGE = 100
 LOOK = 1_000
 """How many names one page looks at before it says that it stopped early."""
+
+AT_ONCE = 250
+"""How many jobs are read together where filters may refuse most of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +64,10 @@ def list_jobs(
 ) -> JobPage:
     """The first `limit` (1..100) jobs whose names follow `after` and that are `wanted`."""
     look, calendars = _Look(), TeamCalendars(store, team)
-    for names in _names(store, team, wanted.prefix, after):
-        jobs = jobs_by_uid(store, [str(item["uid"]) for item in names])
-        for item in names:
+    size = limit if wanted == Filter(prefix=wanted.prefix) else AT_ONCE
+    for claims in name_claims(store, team, size, prefix=wanted.prefix, after=after):
+        jobs = jobs_by_uid(store, [str(item["uid"]) for item in claims])
+        for item in claims:
             look.looked += 1
             job = jobs.get(str(item["uid"]))
             listed = None if job is None else _listed(store, job, wanted, now, calendars)
@@ -75,13 +79,22 @@ def list_jobs(
     return JobPage(items=tuple(look.found), after=None)
 
 
-def _names(store: Store, team: str, prefix: str, after: str | None) -> Iterator[list[Item]]:
-    """The name claims page by page; the one named `after` is left out."""
+def name_claims(
+    store: Store, team: str, size: int, *, prefix: str = "", after: str | None = None
+) -> Iterator[list[Item]]:
+    """A team's names, at most `size` at a time, those behind `after`: nothing is read that nobody asks for."""
     claim = keys.name_claim(team, "-")
-    first = max(prefix, after or "") or None
     last = prefix + "~" if prefix else None
-    for page in store.pages(Query(table=claim.table, pk=claim.pk, first=first, last=last)):
-        yield [item for item in page if item["sk"] != after]
+    while True:
+        first = max(prefix, after or "") or None
+        wanted = size if after is None else size + 1  # the query's beginning is part of what it finds
+        found = list(
+            items(store, Query(table=claim.table, pk=claim.pk, first=first, last=last, limit=wanted))
+        )
+        yield [item for item in found if item["sk"] != after]
+        if len(found) < wanted:
+            return
+        after = str(found[-1]["sk"])
 
 
 def _listed(store: Store, job: Job, wanted: Filter, now: datetime, calendars: TeamCalendars) -> Listed | None:
