@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_a_receiver_books_each_firing_once_and_refuses_what_comes_too_late():
     target = example("receiver")
     books = target.Books(":memory:")
 
-    def called(**facts: int) -> int:
+    def called(**facts: Any) -> int:
         return int(target.answer(receiver, books, call_headers(SECRET, **facts), b'{"a":1}'))
 
     assert called(fence=1000) == 200
@@ -79,7 +80,7 @@ def test_long_work_reports_and_stops_when_another_took_over(front):
     (record,) = payments.job("import").executions()
     work = example("long_work")
     chunks = list(work.numbered([str(number) for number in range(250)]))
-    facts = {
+    facts: dict[str, Any] = {
         "team": "payments",
         "job": "import",
         "due": record.due,

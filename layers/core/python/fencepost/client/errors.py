@@ -3,6 +3,7 @@
 FencepostError
 ├── ConfigurationError        nothing was sent: no endpoint, no team, no credentials, no region
 │   └── DeclarationError      nothing was sent: a file of jobs cannot be read; every fault is told
+├── NotDeclaredError          a stack's jobs were refused, or are somebody else's; says which
 ├── UnreachableError          no answer in time, after every repetition; a write may or may not have happened
 ├── UnexpectedAnswerError     an answer that this version of the library cannot read
 ├── ApiError                  the service refused: `status`, `kind`, `faults`
@@ -41,6 +42,10 @@ class DeclarationError(ConfigurationError):
 
     def __reduce__(self) -> tuple[type[DeclarationError], tuple[tuple[FieldFault, ...]]]:
         return type(self), (self.faults,)
+
+
+class NotDeclaredError(FencepostError):
+    """A deployment cannot be carried out; says which jobs and why."""
 
 
 class UnreachableError(FencepostError):

@@ -120,6 +120,7 @@ class Execution(Result):
     state: str
     origin: str
     claimed_at: datetime
+    waited_from: datetime | None = None
     fence: int
     attempts: tuple[Attempt, ...]
     tier: str = ""

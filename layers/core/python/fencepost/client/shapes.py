@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 from fencepost.domain.instants import to_wire
-from fencepost.domain.schedule.reading import write_duration
 
 Shape = dict[str, Any]
 
@@ -97,4 +96,5 @@ def step_functions(state_machine_arn: str) -> Shape:
 
 
 def _duration(span: timedelta | str) -> str:
-    return span if isinstance(span, str) else write_duration(span)
+    """ISO 8601, whole seconds; the service has its own spelling of it."""
+    return span if isinstance(span, str) else f"PT{span // timedelta(seconds=1)}S"

@@ -1,0 +1,129 @@
+"""The construct for a team's own stacks: what it makes, what its role may, and that its code needs nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_sqs as sqs
+
+from fencepost.client import cron
+from fencepost.client import sqs as to_sqs
+from fencepost.client.cdk import Api, FencepostJobs, asset
+from fencepost.client.declaration import read_jobs
+from fencepost.local.gateway.policy import INVOKE, Decision, Policy, decide
+
+pytestmark = pytest.mark.xdist_group("infra")
+
+ROOT = Path(__file__).resolve().parents[2]
+API = Api(
+    endpoint="https://a1b2c3.execute-api.eu-central-1.amazonaws.com/prod",
+    arn="arn:aws:execute-api:eu-central-1:123456789012:a1b2c3/*",
+)
+
+
+@pytest.fixture(scope="module")
+def template() -> dict[str, Any]:
+    stack = cdk.Stack(cdk.App(), "Ledger")
+    queue = sqs.Queue(stack, "Invoices")
+    schedule = cron("0 6 1 * *", "Europe/Berlin")
+    jobs = {
+        "invoices": {"schedule": schedule, "target": to_sqs(queue.queue_url), "retry": {"max_attempts": 3}}
+    }
+    FencepostJobs(stack, "Jobs", api=API, team="payments", jobs=jobs)
+    return dict(assertions.Template.from_stack(stack).to_json())
+
+
+def one(template: dict[str, Any], kind: str) -> dict[str, Any]:
+    (found,) = [each for each in template["Resources"].values() if each["Type"] == kind]
+    return dict(found)
+
+
+def test_jobs_go_as_text_with_the_stacks_own_values_in_it(template):
+    properties = one(template, "Custom::FencepostJobs")["Properties"]
+    parts = properties["Jobs"]["Fn::Join"][1]
+    text = "".join(part if isinstance(part, str) else "https://sqs.example/invoices" for part in parts)
+
+    assert properties["Team"] == "payments"
+    assert read_jobs(json.loads(text)).jobs["invoices"] == {
+        "schedule": {"cron": "0 6 1 * *", "timezone": "Europe/Berlin"},
+        "target": {"sqs": {"queue_url": "https://sqs.example/invoices"}},
+        "retry": {"max_attempts": 3},
+    }
+
+
+def test_the_role_may_call_for_this_team_and_nobody_else(template):
+    document = one(template, "AWS::IAM::Role")["Properties"]["Policies"][0]["PolicyDocument"]
+    calls = Policy.parse({"Statement": [each for each in document["Statement"] if each["Action"] == INVOKE]})
+
+    def may(path: str, api: str = "a1b2c3") -> bool:
+        arn = f"arn:aws:execute-api:eu-central-1:123456789012:{api}/prod/PUT{path}"
+        return decide([calls], INVOKE, arn) is Decision.ALLOWED
+
+    assert may("/v1/teams/payments/jobs/x")
+    assert not may("/v1/teams/payments-eu/jobs/x")
+    assert not may("/v1/teams/ops")
+    assert not may("/v1/teams/payments/jobs/x", api="other")
+
+
+def test_the_function_runs_the_handler_of_the_package(template):
+    function = one(template, "AWS::Lambda::Function")["Properties"]
+
+    assert function["Handler"] == "fencepost.client.cloudformation.handler"
+    assert function["Timeout"] == 900
+
+
+def test_a_role_of_ones_own_is_used_as_it_is():
+    stack = cdk.Stack(cdk.App(), "Ledger")
+    role = cdk.aws_iam.Role.from_role_arn(stack, "Deploy", "arn:aws:iam::111122223333:role/payments-deploy")
+    FencepostJobs(stack, "Jobs", api=API, team="payments", jobs={}, role=role)
+
+    template = assertions.Template.from_stack(stack)
+    template.resource_count_is("AWS::IAM::Role", 0)
+    template.has_resource_properties(
+        "AWS::Lambda::Function", {"Role": "arn:aws:iam::111122223333:role/payments-deploy"}
+    )
+
+
+def test_the_code_needs_nothing_but_itself_and_botocore():
+    """As on Lambda, whose runtime brings botocore and what that needs; anything else would not be there."""
+    program = """
+import importlib.abc, sys
+KNOWN = {"fencepost", "botocore", "urllib3", "jmespath", "dateutil", "six"} | set(sys.stdlib_module_names)
+class Guard(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in KNOWN and not name.startswith("_"):
+            raise ModuleNotFoundError(f"{name} is not there on Lambda", name=name)
+sys.meta_path.insert(0, Guard())
+sys.path.insert(0, sys.argv[1])
+from fencepost.client.cloudformation import handler
+import fencepost
+assert fencepost.__file__.startswith(sys.argv[1]), fencepost.__file__
+print(handler.__name__)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(asset())], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (ran.returncode, ran.stdout.strip()) == (0, "handler"), ran.stderr
+
+
+def test_the_example_synthesises():
+    path = ROOT / "examples" / "cdk" / "app.py"
+    spec = importlib.util.spec_from_file_location("ledger", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    template = assertions.Template.from_stack(module.Ledger(cdk.App(), "Ledger"))
+
+    template.resource_count_is("Custom::FencepostJobs", 1)
+    template.has_output("Principal", {})
