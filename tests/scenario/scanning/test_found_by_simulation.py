@@ -8,11 +8,17 @@ from fencepost.application import keys
 from fencepost.application.codec import encode_timer
 from fencepost.application.messages import ScanRequest
 from fencepost.application.store import OutcomeUnknownError, Put, Store, StoreBusyError, Write
-from fencepost.domain.states import JobState
+from fencepost.domain.instants import from_wire
+from fencepost.domain.model import Job, Misfire, MisfirePolicy
+from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.shard import Shard
 
 EVERY_MINUTE = {"cron": "* * * * *", "timezone": "UTC"}
 EVERY_TWO = {"cron": "*/2 * * * *", "timezone": "UTC"}
+
+
+EVERY_SIX = {"cron": "*/6 * * * *", "timezone": "UTC"}
+EVERY_TEN = {"cron": "*/10 * * * *", "timezone": "UTC"}
 
 
 class Between:
@@ -79,3 +85,34 @@ def test_B5_a_settled_record_of_this_very_pass_is_not_taken_for_the_newer_claim(
     assert record is not None
     assert (record.state, record.planted_generation) == ("QUEUED", job.generation)
     assert [timer.generation for timer in shard.timers()] == [job.generation]
+
+
+def late_for_a_shared_instant(misfire: Misfire) -> tuple[Shard, Job]:
+    """Old and new schedule share 03:00, and nobody scans before 03:13."""
+    shard = Shard("2026-03-01T02:45:00Z")
+    job = shard.register("edited", EVERY_TEN, misfire=misfire)
+    shard.scan("2026-03-01T02:47:10Z")
+    shard.clock.set("2026-03-01T02:55:00Z")
+    job = shard.edit(job, EVERY_SIX)
+    shard.scan("2026-03-01T03:13:30Z")
+    return shard, job
+
+
+def test_B5_what_was_missed_after_a_shared_instant_is_skipped_by_the_next_one() -> None:
+    shard, job = late_for_a_shared_instant(Misfire(policy=MisfirePolicy.SKIP))
+    shared = shard.record(job, "2026-03-01T03:00:00Z")
+    following = shard.record(job, "2026-03-01T03:06:00Z")
+    assert shared is not None
+    assert following is not None
+    assert (shared.state, shared.reason) == (ExecutionState.CANCELLED, Reason.SUPERSEDED)
+    assert (following.state, following.reason) == (ExecutionState.SKIPPED, Reason.MISFIRE)
+    assert following.until == from_wire("2026-03-01T03:12:00Z")
+
+
+def test_B5_the_one_late_run_of_an_adopted_record_stands_for_all_that_was_missed() -> None:
+    shard, job = late_for_a_shared_instant(Misfire(policy=MisfirePolicy.RUN_ONCE_LATE))
+    shared = shard.record(job, "2026-03-01T03:00:00Z")
+    assert shared is not None
+    assert (shared.state, shared.generation) == (ExecutionState.QUEUED, job.generation)
+    assert shared.until == from_wire("2026-03-01T03:12:00Z")
+    assert shard.record(job, "2026-03-01T03:06:00Z") is None

@@ -99,12 +99,13 @@ def cancelled(before: Execution, reason: Reason, *, now: datetime, retention: ti
     return finished(before, Move.CANCEL, now=now, retention=retention, reason=reason, retry_at=None)
 
 
-def adopted(before: Execution, generation: int) -> Moved:
+def adopted(before: Execution, generation: int, until: datetime | None = None) -> Moved:
     """Protocol B5: one instant of two generations is one occurrence, and the newer one takes it over.
 
-    A cancelled record returns to the queue; a queued or waiting one stays where it is.
+    A cancelled record returns to the queue; a queued or waiting one stays where it is. `until`: the run stands for
+    all that the newer generation missed up to there.
     """
-    taken = {"generation": generation, "planted_generation": generation}
+    taken = {"generation": generation, "planted_generation": generation, "until": until}
     if before.state is ExecutionState.CANCELLED:
         return moved(before, Move.ADOPT, **taken)
     return rewritten(before, **taken)

@@ -262,6 +262,13 @@ def _release(uid: str, around: Circumstances) -> datetime:
     return around.now + timedelta(milliseconds=hashed(f"release {uid}", max(1, spread)))
 
 
+def beside(timer: Timer, rules: Rules, *, ran: bool) -> Successor | None:
+    """What follows where the record of the timer's instant stands as another generation made it: the very next
+    occurrence. It decides for itself and for what is missed after it, which that record does not speak of.
+    """
+    return _following(timer, rules, timer.instant, ran=ran)
+
+
 def _following(timer: Timer, rules: Rules, after: datetime, *, ran: bool) -> Successor | None:
     """The occurrence after `after`, unless the generation, its firings or its schedule end first."""
     ordinal = timer.ordinal + 1 if ran else timer.ordinal

@@ -10,6 +10,7 @@ from fencepost.application import keys, moves
 from fencepost.application.codec import VERSION, encode_timer
 from fencepost.application.planting import offset_seconds
 from fencepost.application.store import Action, Key, Put, Update, equals
+from fencepost.domain import claiming
 from fencepost.domain.claiming import Decision, Rules, Successor
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_minute
@@ -27,7 +28,9 @@ class Claim:
 
     timer: Timer
     record: Execution
-    decision: Decision
+    job: Job
+    rules: Rules
+    tzdata: str
     successor: Timer | None
     succession: Action | None
 
@@ -55,15 +58,31 @@ class Stamp:
 def build(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: Stamp) -> Claim:
     """The claim of `timer` as decided."""
     successor = (
-        None if decision.successor is None else successor_timer(timer, rules, decision.successor, stamp)
+        None
+        if decision.successor is None
+        else successor_timer(timer, rules, decision.successor, stamp.tzdata)
     )
     return Claim(
         timer=timer,
         record=record_of(timer, job, rules, decision, stamp),
-        decision=decision,
+        job=job,
+        rules=rules,
+        tzdata=stamp.tzdata,
         successor=successor,
         succession=_succession(job, rules, successor),
     )
+
+
+def beside(claim: Claim, there: Execution) -> Claim:
+    """`claim` of an instant whose record stands as another generation made it: the next occurrence follows, whatever
+    the claim's own decision had skipped or joined together.
+    """
+    ran = there.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED}
+    following = claiming.beside(claim.timer, claim.rules, ran=ran)
+    successor = (
+        None if following is None else successor_timer(claim.timer, claim.rules, following, claim.tzdata)
+    )
+    return replace(claim, successor=successor, succession=_succession(claim.job, claim.rules, successor))
 
 
 def record_of(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: Stamp) -> Execution:
@@ -95,7 +114,7 @@ def record_of(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: S
     return replace(record, ended_at=stamp.now, expires_at=expires)
 
 
-def successor_timer(timer: Timer, rules: Rules, successor: Successor, stamp: Stamp) -> Timer:
+def successor_timer(timer: Timer, rules: Rules, successor: Successor, tzdata: str) -> Timer:
     """The next timer of the chain: same shard, never in an earlier bucket than its predecessor's (protocol C1)."""
     minute = max(
         timer.bucket.minute,
@@ -112,7 +131,7 @@ def successor_timer(timer: Timer, rules: Rules, successor: Successor, stamp: Sta
         team=timer.team,
         tier=timer.tier,
         ordinal=successor.ordinal,
-        tzdata=stamp.tzdata,
+        tzdata=tzdata,
         offset=offset_seconds(rules.schedule, successor.instant),
         catch_up_until=successor.catch_up_until,
         not_before=successor.not_before,

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from fencepost.application import moves
 from fencepost.application.codec import decode_execution
 from fencepost.application.scanning.handover import HandOver
-from fencepost.application.scanning.plan import Claim, Stamp, record_of
+from fencepost.application.scanning.plan import Claim, Stamp, beside, record_of
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import (
     Action,
@@ -60,11 +60,18 @@ class Resolver:
             self.handover.records([(there, timer)], report)
 
     def _succeed(self, claim: Claim, there: Execution, report: ScanReport) -> Claim | None:
-        """Protocol B5: old and new schedule share this instant. Adopt what has not begun; plant, once."""
+        """Protocol B5: old and new schedule share this instant. Adopt what has not begun; plant, once.
+
+        A record that is not adopted says nothing of what else the claim had missed: that is the next one's to decide.
+        """
         runs = claim.record.state is ExecutionState.QUEUED
         adopts = runs and _adoptable(there)
         generation = claim.timer.generation
-        moved = moves.adopted(there, generation) if adopts else moves.succession_noted(there, generation)
+        if adopts:
+            moved = moves.adopted(there, generation, claim.record.until)
+        else:
+            moved = moves.succession_noted(there, generation)
+            claim = claim if claim.record.until is None else beside(claim, there)
         once = every(moved.write.condition, equals("planted", there.planted_generation))
         actions: list[Action] = [replace(moved.write, condition=once)]
         if claim.succession is not None:
