@@ -182,6 +182,7 @@ def _encode_lease(record: Execution) -> dict[str, Any]:
         "hint": record.hint,
         "slot": record.slot,
         "lane": record.lane,
+        "waited": ms(record.waited_from),
         "watch": record.watch,
         "losses": record.losses or None,
     }
@@ -243,6 +244,7 @@ def _lease_facts(item: Item) -> dict[str, Any]:
         "hint": item.get("hint"),
         "slot": item.get("slot"),
         "lane": item.get("lane"),
+        "waited_from": instant(item.get("waited")),
         "watch": item.get("watch"),
         "losses": item.get("losses", 0),
     }

@@ -185,7 +185,8 @@ class Execution:
 
     `attempt` counts attempts begun since the record was last queued (a redrive starts it anew); `attempts` keeps the
     newest, `attempts_dropped` counts those no longer kept. `told` is true once a dead letter's message was accepted
-    by the dead-letter queue; `slot` names the slot that the current lease holds; `lane` where it waits while `WAITING`; `watch` the fence that a planted
+    by the dead-letter queue; `slot` names the slot that the current lease holds; `lane` where it waits while `WAITING`,
+    `waited_from` since when its first attempt had to wait for a slot, a turn or a switch; `watch` the fence that a planted
     `watch` timer judges; `hint` the digest that the job named at the claim, for reading ahead until a lease pins one.
     """
 
@@ -220,6 +221,7 @@ class Execution:
     hint: str | None = None
     slot: str | None = None
     lane: str | None = None
+    waited_from: datetime | None = None
     watch: int | None = None
     losses: int = 0
     replants: int = 0

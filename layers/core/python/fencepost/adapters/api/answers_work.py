@@ -34,7 +34,9 @@ class Coalesced(Out):
 
 
 class Execution(Out):
-    """The record of one firing, or of a range of occurrences that did not run."""
+    """The record of one firing, or of a range of occurrences that did not run. `waited_from`: since when its first
+    attempt had to wait for a slot of the team, for its turn or for a switch.
+    """
 
     id: str
     team: str
@@ -47,6 +49,7 @@ class Execution(Out):
     tier: Literal["critical", "standard", "bulk", "recovery"]
     generation: int
     claimed_at: Instant
+    waited_from: Instant | None
     started_at: Instant | None
     ended_at: Instant | None
     retry_at: Instant | None

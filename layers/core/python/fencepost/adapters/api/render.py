@@ -77,6 +77,7 @@ def execution(record: Execution, span: Span | None) -> dict[str, Any]:
         "tier": record.tier.value,
         "generation": record.generation,
         "claimed_at": to_wire(record.claimed_at),
+        "waited_from": optional_wire(record.waited_from),
         "started_at": optional_wire(record.started_at),
         "ended_at": optional_wire(record.ended_at),
         "retry_at": optional_wire(record.retry_at),

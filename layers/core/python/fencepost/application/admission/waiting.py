@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from fencepost.application.admission.context import Context
 from fencepost.application.admission.lanes import decode_entry, encode_entry, place
@@ -25,6 +26,7 @@ from fencepost.application.store import (
     equals,
     every,
 )
+from fencepost.domain.judgement import started
 from fencepost.domain.model import Execution
 from fencepost.domain.states import ExecutionState, Move
 
@@ -104,7 +106,9 @@ def enter(context: Context, record: Execution, lane: str, note: str | None = Non
     if record.state is ExecutionState.WAITING and record.lane == lane:
         return record
     waits = record.state is ExecutionState.WAITING
-    changes = {"lane": lane} | ({} if note is None else {"note": note})
+    changes: dict[str, Any] = {"lane": lane} | ({} if note is None else {"note": note})
+    if record.waited_from is None and not started(record):
+        changes["waited_from"] = context.clock.now()
     change = rewritten(record, **changes) if waits else moved(record, Move.JOIN, **changes)
     return change.record if isinstance(commit(context, record, change), Won) else None
 
