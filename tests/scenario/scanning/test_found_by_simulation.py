@@ -34,7 +34,7 @@ class Between:
 class Unanswering(Between):
     """Every single write takes effect, and none is answered."""
 
-    def write(self, write: Write) -> None:
+    def write(self, write: Write) -> Any:
         self._store.write(write)
         raise OutcomeUnknownError("no answer")
 
@@ -42,7 +42,7 @@ class Unanswering(Between):
 class Refusing(Between):
     """No single write takes effect."""
 
-    def write(self, write: Write) -> None:
+    def write(self, write: Write) -> Any:
         raise StoreBusyError("throttled")
 
 
