@@ -25,7 +25,7 @@ def read_json(text: str | None) -> object:
     Stricter than the standard library: no NaN or Infinity, no name twice in an object, no bottomless nesting, no
     half of a surrogate pair (such text could never be sent on).
     """
-    if text is None or not text.strip():
+    if not text:
         return None
     try:
         value: object = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
