@@ -5,18 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import assert_never
 
 from fencepost.domain.faults import Fault
 from fencepost.domain.identity import digest
 from fencepost.domain.instants import EPOCH, MINUTE, SECOND, to_wire
 from fencepost.domain.model import Overlap
-from fencepost.domain.schedule import Schedule, count_occurrences
+from fencepost.domain.schedule import (
+    CronSchedule,
+    IntervalSchedule,
+    OneOffSchedule,
+    Schedule,
+    count_occurrences,
+    next_occurrence,
+)
 
 MAX_INSTANTS = 100_000
+MAX_COUNTED = 10_000
+"""Where days alone do not tell that a range is short enough, it is counted, and so far only: counting takes time."""
 MAX_RATE = 600
 """Runs a minute."""
 DEFAULT_RATE = 60
 _TICK = timedelta(milliseconds=1)
+_DAY = timedelta(days=1)
 
 
 class BackfillState(StrEnum):
@@ -79,11 +90,29 @@ def range_faults(schedule: Schedule, first: datetime, before: datetime, now: dat
     if before > now:
         rule = "must not be later than now: what is yet to come fires by itself"
         return (Fault(field="to", value=to_wire(before), rule=rule),)
-    count = count_occurrences(schedule, first, before - _TICK, MAX_INSTANTS + 1)
-    if count > MAX_INSTANTS:
-        rule = f"a backfill holds at most {MAX_INSTANTS:,} occurrences; divide the range"
-        return (Fault(field="to", value=to_wire(before), rule=rule),)
-    if not count:
+    begins = next_occurrence(schedule, first - _TICK)
+    if begins is None or begins >= before:
         rule = "no occurrence of the job's schedule lies between from and to"
         return (Fault(field="from", value=to_wire(first), rule=rule),)
+    if _too_many(schedule, first, before - _TICK):
+        rule = "too many occurrences lie between from and to; divide the range"
+        return (Fault(field="to", value=to_wire(before), rule=rule),)
     return ()
+
+
+def _too_many(schedule: Schedule, first: datetime, last: datetime) -> bool:
+    match schedule:
+        case CronSchedule():
+            days = (last - first) // _DAY + 1
+            most = days * len(schedule.fields.minutes) * len(schedule.fields.hours)
+            return most > MAX_INSTANTS and _counted(schedule, first, last, MAX_COUNTED) > MAX_COUNTED
+        case IntervalSchedule():
+            return _counted(schedule, first, last, MAX_INSTANTS) > MAX_INSTANTS
+        case OneOffSchedule():
+            return False
+        case _:
+            assert_never(schedule)
+
+
+def _counted(schedule: Schedule, first: datetime, last: datetime, limit: int) -> int:
+    return count_occurrences(schedule, first, last, limit + 1)

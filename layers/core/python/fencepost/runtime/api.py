@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from fencepost.adapters.api.cursors import Cursors
 from fencepost.adapters.api.services import Services
+from fencepost.adapters.api.upkeep import Upkeep
 from fencepost.adapters.signing_keys import SealedKeys
 from fencepost.application import keys
+from fencepost.application.backfills.asking import Backfills
 from fencepost.application.codec import VERSION
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.store import Absent, Lost, Put, Store
+from fencepost.application.switches.flipping import Switches
 from fencepost.domain.model import Caller
-from fencepost.runtime import scanning
+from fencepost.runtime import scanning, upkeep
 from fencepost.runtime.delivering import deliveries
 from fencepost.runtime.entropy import token_bytes
 from fencepost.runtime.keeping import ClaimAtOnce
@@ -37,6 +40,11 @@ def services(stage: SecretiveStage, *, anonymous: Caller | None = None) -> Servi
         cursors=Cursors(cursor_key(stage.store)),
         keys=SealedKeys(stage.secrets.seal, token_bytes),
         secrets=stage.secrets,
+        upkeep=Upkeep(
+            backfills=Backfills(tools=delivery.cancel.tools),
+            switches=Switches(ports=registry, queues=stage.queues),
+            errands=upkeep.errands(stage),
+        ),
         admins=stage.settings.admins,
         anonymous=anonymous,
     )

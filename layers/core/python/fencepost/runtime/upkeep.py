@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fencepost.application.backfills.stepping import BackfillSteps
+from fencepost.application.calendars import RememberedCalendars
 from fencepost.application.delivery.cancel import Cancel
 from fencepost.application.delivery.endings import Endings
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.notices import Notices
 from fencepost.application.errands.errand import ErrandKind
 from fencepost.application.errands.running import Errands
-from fencepost.application.scanning.claimer import no_calendars
 from fencepost.domain.model import NotifyTargets
 from fencepost.domain.notification import Notification
 from fencepost.runtime import delivering
@@ -28,7 +28,9 @@ class Elsewhere:
 def errands(stage: Stage) -> Errands:
     """The steps of everything that takes more than one."""
     tools = delivering.tools(stage)
-    steps = BackfillSteps(tools=tools, cancel=cancel(stage), calendars=no_calendars)
+    steps = BackfillSteps(
+        tools=tools, cancel=cancel(stage), calendars=RememberedCalendars(stage.store, stage.clock)
+    )
     return Errands(steps={ErrandKind.BACKFILL: steps.run})
 
 

@@ -44,6 +44,7 @@ def of_job(request: Request) -> Answer:
         since=query.get("since"),  # type: ignore[arg-type]  # read by its parameter
         before=query.get("before"),  # type: ignore[arg-type]  # read by its parameter
         state=None if state is None else ExecutionState(str(state)),
+        backfill=query.get("backfill"),  # type: ignore[arg-type]  # read by its parameter
     )
     after = position(request)
     records = list_records(

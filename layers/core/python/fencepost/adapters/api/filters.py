@@ -50,6 +50,12 @@ JOB_FILTERS = (
 )
 RECORD_FILTERS = (
     choice("state", _EXECUTION_STATES, "Only records in this state."),
+    Parameter(
+        name="backfill",
+        read=text(r"[0-9a-f]{12}", "must be the id of a backfill"),
+        schema={"type": "string", "pattern": "^[0-9a-f]{12}$"},
+        says="Only the executions of this backfill.",
+    ),
     moment("since", "Only records of this instant and later ones."),
     moment("before", "Only records of instants before this."),
     moment(

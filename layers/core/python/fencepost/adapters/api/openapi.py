@@ -24,10 +24,12 @@ REF = "#/components/schemas/{model}"
 _PATTERNS = {
     "team": "^[a-z0-9][a-z0-9-]{0,62}$",
     "job": "^(~[a-z2-7]{20}|[a-z0-9][a-z0-9-]{0,62})$",
+    "backfill": "^[0-9a-f]{12}$",
     "key": "^[a-z2-7]{20}$",
     "calendar": "^[a-z0-9][a-z0-9-]{0,62}$",
     "id": "^[a-z2-7]{20}-[srbz]-[0-9a-f-]{13,26}$",
 }
+_DONE = {201: "Created.", 202: "Accepted: it goes on by itself.", 304: "Not modified."}
 _REFUSALS = {
     400: "The body cannot be read.",
     403: "The caller has no business here.",
@@ -132,7 +134,7 @@ def _response(route: Route, status: int) -> dict[str, Any]:
     if status not in route.gives:
         return {"description": _REFUSALS[status], "content": {MEDIA: {"schema": _reference(answers.Problem)}}}
     model = route.gives[status]
-    response: dict[str, Any] = {"description": {201: "Created.", 304: "Not modified."}.get(status, "Done.")}
+    response: dict[str, Any] = {"description": _DONE.get(status, "Done.")}
     if route.conditional:
         response["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "The revision."}}
     if model is not None:

@@ -4,4 +4,5 @@ from __future__ import annotations
 
 TEAM = "/v1/teams/{team}"
 JOB = TEAM + "/jobs/{job}"
+STAGE = "/v1/stage"
 EXECUTION = TEAM + "/executions/{id}"

@@ -10,9 +10,11 @@ from fencepost.adapters.api.paths import TEAM
 from fencepost.adapters.api.route import Route
 from fencepost.adapters.api.routes_calendars import CALENDAR_ROUTES
 from fencepost.adapters.api.routes_execution import EXECUTION_ROUTES
+from fencepost.adapters.api.routes_glance import GLANCE_ROUTES
 from fencepost.adapters.api.routes_job import JOB_ROUTES
 from fencepost.adapters.api.routes_keys import KEY_ROUTES
 from fencepost.adapters.api.routes_team import TEAM_ROUTES
+from fencepost.adapters.api.routes_upkeep import BACKFILL_ROUTES, SWITCH_ROUTES
 
 OPEN_ROUTES = (
     Route(
@@ -54,5 +56,8 @@ ROUTES: tuple[Route, ...] = (
     *CALENDAR_ROUTES,
     *JOB_ROUTES,
     *EXECUTION_ROUTES,
+    *GLANCE_ROUTES,
+    *BACKFILL_ROUTES,
+    *SWITCH_ROUTES,
     *OPEN_ROUTES,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fencepost.adapters.api.cursors import Cursors
+from fencepost.adapters.api.upkeep import Upkeep
 from fencepost.application.delivery.wiring import Delivery
 from fencepost.application.ports import Secrets
 from fencepost.application.registry.ports import RegistryPorts
@@ -25,6 +26,7 @@ class Services:
     cursors: Cursors
     keys: KeyMaker
     secrets: Secrets
+    upkeep: Upkeep
     admins: frozenset[str] = frozenset()
     anonymous: Caller | None = None
 

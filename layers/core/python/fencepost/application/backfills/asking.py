@@ -67,7 +67,9 @@ class Backfills:
                 over = self._over(made)
                 if over is not None:
                     return over
-                self.tools.store.transact([created(made), errand_of(made).put()], self.tools.entropy.token())
+                writes: list[Action] = [created(made), errand_of(made).put()]
+                if isinstance(self.tools.store.transact(writes, self.tools.entropy.token()), Committed):
+                    return made  # a read might fail now, and would tell the caller that nothing was done
                 known = find_backfill(self.tools.store, made.uid, made.id)
             if known is not None and known.request == made.request:
                 return known

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from fencepost.application import keys
+from fencepost.application.backfills.reading import list_backfills
 from fencepost.application.codec import UndecodableError, decode_execution
 from fencepost.application.registry.reading import job_by_uid, schedule_of
 from fencepost.application.store import Query, Store, Table
@@ -28,6 +29,8 @@ COUNTED = 10_000
 LISTED_COUNT = 1_000
 UNORDERED = 1_000
 """Runs by hand have no instant in their key; the page sorts at most so many of them."""
+BACKFILLS = 100
+"""How many of a job's backfills a list looks through, the last ones asked for."""
 
 _RANGES_BACK = 50
 Place: TypeAlias = tuple[int, str]
@@ -36,11 +39,12 @@ Place: TypeAlias = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which records: of which instants (`since` <= instant < `before`), in which state."""
+    """Which records: of which instants (`since` <= instant < `before`), in which state, of which backfill alone."""
 
     since: datetime | None = None
     before: datetime | None = None
     state: ExecutionState | None = None
+    backfill: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +115,7 @@ def span(store: Store, record: Execution, limit: int = COUNTED) -> Span | None:
 
 
 def _newest_first(store: Store, uid: str, wanted: Wanted, after: Place | None) -> Iterator[Execution]:
-    streams = [
-        _stream(store, uid, ExecutionKind.OCCURRENCE, wanted, after),
-        _stream(store, uid, ExecutionKind.RANGE, wanted, after),
-        iter(_unordered(store, uid)),
-    ]
-    merged = heapq.merge(*streams, key=place, reverse=True)
+    merged = heapq.merge(*_streams(store, uid, wanted, after), key=place, reverse=True)
     for record in merged:
         if after is not None and place(record) >= after:
             continue
@@ -124,26 +123,49 @@ def _newest_first(store: Store, uid: str, wanted: Wanted, after: Place | None) -
             yield record
 
 
-def _stream(
-    store: Store, uid: str, kind: ExecutionKind, wanted: Wanted, after: Place | None
-) -> Iterator[Execution]:
-    """Records of a kind whose key holds their instant, the latest first, from about `after` on."""
-    ends = [to_ms(wanted.before)] if wanted.before is not None else []
-    ends += [after[0]] if after is not None else []
-    ranges = kind is ExecutionKind.RANGE
-    query = _of_kind(uid, kind, since=None if ranges else wanted.since, until=min(ends, default=None))
-    for record in _decoded(store, query):
-        if ranges and wanted.since is not None and (record.until or record.due) < wanted.since:
+def _streams(store: Store, uid: str, wanted: Wanted, after: Place | None) -> Iterator[Iterator[Execution]]:
+    """Each in the order of the list: one for every kind, and one for every backfill."""
+    if wanted.backfill is not None:
+        yield _stream(store, uid, _prefix(wanted.backfill), wanted, after)
+        return
+    yield _stream(store, uid, f"{ExecutionKind.OCCURRENCE}#", wanted, after)
+    yield _ranges(store, uid, wanted, after)
+    yield iter(_unordered(store, uid))
+    for backfill in list_backfills(store, uid, limit=BACKFILLS):
+        if wanted.since is None or backfill.before > wanted.since:
+            yield _stream(store, uid, _prefix(backfill.id), wanted, after)
+
+
+def _prefix(backfill: str) -> str:
+    return f"{ExecutionKind.BACKFILL}#{backfill}-"
+
+
+def _stream(store: Store, uid: str, prefix: str, wanted: Wanted, after: Place | None) -> Iterator[Execution]:
+    """Records whose keys are `prefix` and their instant, the latest first, from about `after` on."""
+    since = "" if wanted.since is None else stamp(wanted.since)
+    end = _end(wanted, after)
+    last = prefix + ("" if end is None else f"{end:013d}") + "~"
+    query = Query(table=Table.EXECUTIONS, pk=uid, first=prefix + since, last=last, forward=False)
+    yield from _decoded(store, query)
+
+
+def _ranges(store: Store, uid: str, wanted: Wanted, after: Place | None) -> Iterator[Execution]:
+    for record in _decoded(store, _of_kind(uid, ExecutionKind.RANGE, until=_end(wanted, after))):
+        if wanted.since is not None and (record.until or record.due) < wanted.since:
             return  # ranges of a kind do not overlap, so none further back reaches here
         yield record
 
 
+def _end(wanted: Wanted, after: Place | None) -> int | None:
+    """The latest instant that may be on the page, in epoch milliseconds."""
+    ends = [to_ms(wanted.before)] if wanted.before is not None else []
+    return min([*ends, *([after[0]] if after is not None else [])], default=None)
+
+
 def _unordered(store: Store, uid: str) -> list[Execution]:
-    """Runs by hand and backfilled ones, sorted here."""
-    found: list[Execution] = []
-    for kind in (ExecutionKind.RUN_NOW, ExecutionKind.BACKFILL):
-        found.extend(_decoded(store, replace(_of_kind(uid, kind), limit=UNORDERED)))
-    return sorted(found, key=place, reverse=True)
+    """Runs by hand, sorted here."""
+    query = replace(_of_kind(uid, ExecutionKind.RUN_NOW), limit=UNORDERED)
+    return sorted(_decoded(store, query), key=place, reverse=True)
 
 
 def _inside(record: Execution, wanted: Wanted) -> bool:
@@ -152,14 +174,12 @@ def _inside(record: Execution, wanted: Wanted) -> bool:
     return (wanted.since is None or last >= wanted.since) and (wanted.before is None or first < wanted.before)
 
 
-def _of_kind(
-    uid: str, kind: ExecutionKind, *, since: datetime | None = None, until: int | None = None
-) -> Query:
+def _of_kind(uid: str, kind: ExecutionKind, *, until: int | None = None) -> Query:
     """The records of a kind, from the end; `until` in epoch milliseconds, inclusive."""
     return Query(
         table=Table.EXECUTIONS,
         pk=uid,
-        first=f"{kind}#" + ("" if since is None else stamp(since)),
+        first=f"{kind}#",
         last=f"{kind}#" + ("" if until is None else f"{until:013d}") + "~",
         forward=False,
     )

@@ -15,9 +15,9 @@ from fencepost.domain.switches import Halt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageSwitches:
-    """The switches of the whole stage. One that was never touched is at revision 0; `stored`: its item is there."""
+    """The switches of the whole stage. One that was never touched is at revision 1; `stored`: its item is there."""
 
-    revision: int = 0
+    revision: int = 1
     halts: tuple[Halt, ...] = ()
     stored: bool = True
 

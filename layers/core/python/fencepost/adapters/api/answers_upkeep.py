@@ -1,0 +1,71 @@
+"""What answers about backfills, switches and the stage hold."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from fencepost.adapters.api.answers import Out, Pause
+from fencepost.adapters.api.models import Instant
+
+
+class Counts(Out):
+    """Executions by state. `at_least`: counting stopped before the end."""
+
+    queued: int
+    waiting: int
+    running: int
+    retry_wait: int
+    succeeded: int
+    dead: int
+    skipped: int
+    cancelled: int
+    at_least: bool
+
+
+class Backfill(Out):
+    """Past occurrences on their way again. `released`: executions made so far; `left_out`: instants that needed none;
+    `reached`: the last instant that was looked at.
+    """
+
+    id: str
+    team: str
+    job: str
+    uid: str
+    state: Literal["EXPANDING", "EXPANDED", "CANCELLED"]
+    from_: Instant = Field(alias="from")
+    to: Instant
+    rate: int
+    overlap: Literal["allow", "skip", "queue"]
+    force: bool
+    note: str | None
+    asked_at: Instant
+    asked_by: str
+    reached: Instant | None
+    released: int
+    left_out: int
+    ended_at: Instant | None
+    ended_by: str | None
+    why: str | None
+
+
+class BackfillWithCounts(Backfill):
+    """A backfill, and what became of its executions so far."""
+
+    executions: Counts
+
+
+class BackfillList(Out):
+    """A job's backfills, the last one asked for first."""
+
+    items: list[Backfill]
+    next: str | None
+
+
+class Stage(Out):
+    """The stage's own switches. `paused`: nothing that jobs' tiers carry starts."""
+
+    revision: int
+    paused: bool
+    pauses: list[Pause]

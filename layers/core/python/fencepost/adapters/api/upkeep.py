@@ -1,0 +1,27 @@
+"""What the API needs for work of more than one step, and for switches."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application.backfills.asking import Backfills
+from fencepost.application.errands.errand import Errand
+from fencepost.application.errands.running import Errands
+from fencepost.application.store import StoreError
+from fencepost.application.switches.flipping import Switches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkeep:
+    """One per process."""
+
+    backfills: Backfills
+    switches: Switches
+    errands: Errands
+
+    def first_step(self, errand: Errand, now: datetime) -> None:
+        """Takes a step at once; what it does not do now, the errand's next steps do."""
+        with suppress(StoreError):
+            self.errands.run(errand, now)
