@@ -13,7 +13,8 @@ from fencepost.domain.instants import ZERO, from_wire
 from fencepost.domain.model import Misfire, MisfirePolicy, Overlap, RetryPolicy, Tier
 from fencepost.domain.outcome import Accepted, Failed
 from fencepost.runtime import delivering
-from tests.bench.stage import START, TEAM, Bench, opened
+from tests.bench.jobs import TEAM
+from tests.bench.stage import START, Bench, opened
 from tests.support.calls import Usage
 
 BEFORE = "2026-03-02T10:57:30.000Z"
@@ -245,6 +246,9 @@ def idle_pass() -> Ledger:
 def tick() -> Ledger:
     """The minute's wake-up of a stage of 64 shards, its messages received and deleted by the mapping."""
     with opened(START, shards=64) as bench:
+        while found := bench.mapping.receive(QueueName.SCAN, 10, ZERO):
+            bench.mapping.delete(found)
+        bench.clock.advance(minutes=1)
         story = Story(bench, 1)
         with story.phase("tick"):
             bench.ticker({}, None)

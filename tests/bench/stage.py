@@ -26,15 +26,10 @@ from fencepost.adapters.sqs import SqsQueues
 from fencepost.application import keys, messages
 from fencepost.application.codec import decode_execution, encode_timer
 from fencepost.application.codec_job import encode_detail, encode_job, encode_team
-from fencepost.application.planting import fire_timer
 from fencepost.application.ports import QueueName, Queues, Received
 from fencepost.application.store import Put, Query, Store, Table, items
-from fencepost.domain.identity import digest
 from fencepost.domain.limits import Limits
-from fencepost.domain.model import Detail, Execution, Job, Team
-from fencepost.domain.schedule import next_occurrence, parse_schedule
-from fencepost.domain.states import JobState
-from fencepost.domain.targets import WebhookTarget
+from fencepost.domain.model import Execution, Job, Team
 from fencepost.local.poller import to_event
 from fencepost.runtime import delivering
 from fencepost.runtime.function import Build, Handler
@@ -45,15 +40,13 @@ from functions.deliver import handler as deliver
 from functions.pump import handler as pump
 from functions.scan import handler as scan
 from functions.tick import handler as tick
+from tests.bench.jobs import TEAM, detail_of, first_timer, job_of
 from tests.support.calls import AwsCalls
 from tests.support.clock import CountingEntropy, SettableClock
 from tests.support.world import ScriptedTargets, ToldTeams
 
 START = "2026-03-02T10:00:00.000Z"
-HOURLY = {"cron": "0 * * * *", "timezone": "Europe/Berlin"}
 REGION = "us-east-1"
-TEAM = "payments"
-PAYLOAD = b'{"report":"nightly","format":"pdf"}'
 
 
 @dataclass
@@ -118,24 +111,10 @@ class Bench:
     def job(self, number: int, **facts: Any) -> Job:
         """Puts one."""
         now = self.clock.now()
-        target = WebhookTarget(url=f"https://hooks.example.com/{TEAM}/reports/{number}")
-        uid = uid_of(number)
-        detail = Detail(digest=digest(PAYLOAD + target.url.encode()), target=target, payload=PAYLOAD)
-        values: dict[str, Any] = {
-            "name": f"nightly-report-{number}",
-            "revision": 1,
-            "generation": 1,
-            "state": JobState.ACTIVE,
-            "schedule": parse_schedule(HOURLY, now=now),
-            "created_at": now,
-            "updated_at": now,
-        }
-        job = Job(uid=uid, detail=detail.digest, **{**values, **facts})
-        first = next_occurrence(job.schedule, now)
-        assert first is not None
-        timer = fire_timer(job, first, ordinal=1, now=now, limits=self.limits)
-        self.setup.write(Put(key=keys.detail(uid, detail.digest), item=encode_detail(detail)))
-        self.setup.write(Put(key=keys.job(uid), item=encode_job(job)))
+        job, detail = job_of(number, now, **facts), detail_of(number)
+        timer = first_timer(job, now, self.limits)
+        self.setup.write(Put(key=keys.detail(job.uid, detail.digest), item=encode_detail(detail)))
+        self.setup.write(Put(key=keys.job(job.uid), item=encode_job(job)))
         self.setup.write(Put(key=keys.timer(timer), item=encode_timer(timer)))
         return job
 
@@ -160,15 +139,6 @@ class Bench:
         """The job's records, oldest first."""
         query = Query(table=Table.EXECUTIONS, pk=job.uid)
         return [decode_execution(item) for item in items(self.setup, query)]
-
-
-def uid_of(number: int) -> str:
-    """The uid of job `number`."""
-    alphabet, text = "abcdefghijklmnopqrstuvwxyz234567", ""
-    for _ in range(20):
-        number, digit = divmod(number, 32)
-        text = alphabet[digit] + text
-    return text
 
 
 @contextmanager
@@ -202,6 +172,7 @@ def opened(start: str = START, **limits: Any) -> Iterator[Bench]:
         setup = DynamoDbStore(peek, tables, clock=clock, entropy=entropy)
         bench = Bench(stage, calls, setup, queues)
         bench.team()
+        bench.ticker({}, None)  # a stage's first tick leaves what every batch reads with the rest
         yield bench
 
 
