@@ -20,7 +20,7 @@ from fencepost.application.store import (
 from tests.simulation import labels
 from tests.simulation.dice import spread
 from tests.simulation.faults import BEFORE, WRITES_ONLY, Armed, Fault, Kind, Trap
-from tests.simulation.journal import STRUCK, Journal
+from tests.simulation.journal import SPRUNG, STRUCK, Journal
 from tests.simulation.kernel import Crashed, Host, Kernel, Task
 from tests.simulation.store import SimStore
 
@@ -80,6 +80,7 @@ class Boundary:
             if isinstance(part, Trap):
                 if part.on in words:
                     self._armed.disarm(part)
+                    self._journal.note(SPRUNG, part.what, tuple(sorted(words)))
                     part.spring()
             elif self._fits(part, call, words):
                 return self._strike(part, call, proceed, task, words)

@@ -64,6 +64,7 @@ class Trap:
     number: int
     at: int
     on: str
+    what: str
     spring: Callable[[], None] = field(repr=False)
 
 

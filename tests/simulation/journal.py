@@ -14,7 +14,8 @@ microseconds, the third a running number of the *step*: what took effect at once
     WORKER    (WORKER, at, step, task, (execution, fence, what, answer))  a worker was answered
     ASKED     (ASKED, at, step, task, what)                          an owner asks for something
     REPLIED   (REPLIED, at, step, task, what, reply)                 and is answered
-    STRUCK    (STRUCK, at, step, task, fault, labels)                a fault struck
+    STRUCK    (STRUCK, at, step, task, fault, labels, call)          a fault struck
+    SPRUNG    (SPRUNG, at, step, task, what, labels)                 an owner chose this moment
     BROKEN    (BROKEN, at, step, task, text)                         an exception that nobody foresaw
 """
 
@@ -26,7 +27,7 @@ from tests.simulation.kernel import SECOND, Kernel, Task
 
 WRITE, SENT, TAKEN, GONE = "write", "sent", "taken", "gone"
 CALL, ANSWER, TOLD, WORKER = "call", "answer", "told", "worker"
-ASKED, REPLIED, STRUCK, BROKEN = "asked", "replied", "struck", "broken"
+ASKED, REPLIED, STRUCK, SPRUNG, BROKEN = "asked", "replied", "struck", "sprung", "broken"
 
 Entry = tuple[Any, ...]
 

@@ -51,9 +51,10 @@ class Host:
 
 
 class Task:
-    """One thread of a host. `reads` holds when it last read each job; `tags` what is wrong with its errand."""
+    """One thread of a host. `reads` holds when it last read each job; `tags` what is wrong with its errand; `torn`:
+    what it read at once was put together from several looks."""
 
-    __slots__ = ("began", "die", "host", "name", "reads", "tags", "thread")
+    __slots__ = ("began", "die", "host", "name", "reads", "tags", "thread", "torn")
 
     def __init__(self, name: str, host: Host, die: Die, tags: tuple[str, ...], began: int) -> None:
         self.began = began
@@ -61,6 +62,7 @@ class Task:
         self.host = host
         self.die = die
         self.tags = tags
+        self.torn = False
         self.reads: dict[str, int] = {}
         self.thread: greenlet | None = None
 

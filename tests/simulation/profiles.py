@@ -159,3 +159,17 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         ),
     }
 )
+
+MIX: Weights = MappingProxyType(
+    {
+        "mixed": 6,
+        "generations": 2,
+        "misfires": 2,
+        "slots": 1,
+        "overlaps": 2,
+        "deliveries": 2,
+        "planting": 2,
+        "calm": 0.2,
+    }
+)
+"""How often the mix that campaigns draw takes which profile."""

@@ -14,6 +14,7 @@ from tests.simulation.journal import (
     GONE,
     REPLIED,
     SENT,
+    SPRUNG,
     STRUCK,
     TAKEN,
     TOLD,
@@ -94,6 +95,7 @@ _WORDS: dict[str, Callable[[tuple[Any, ...]], str]] = {
     ASKED: lambda f: f"is asked: {f[0]}",
     REPLIED: lambda f: f"replies to {f[0]}: {f[1]}",
     STRUCK: lambda f: f"*** {f[0]} strikes {f[2]} ({', '.join(f[1])})",
+    SPRUNG: lambda f: f"... meanwhile an owner wants {f[0]}, beside {', '.join(f[1])}",
     BROKEN: lambda f: f"!!! {f[0]}",
 }
 

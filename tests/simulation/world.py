@@ -204,6 +204,7 @@ class World:
         """Between two looks of one read others may write."""
         task = self.kernel.current
         if task is not None and (what == "page" or task.die.roll() < 0.3):
+            task.torn = True
             self.kernel.pause(task.die.between(MS, self.plan.latency[1]))
 
     def _begin(self) -> None:
@@ -221,7 +222,7 @@ class World:
 
     def _traps(self) -> list[Fault | Trap]:
         return [
-            Trap(1000 + op.number, op.at, op.on, partial(self._do, op))
+            Trap(1000 + op.number, op.at, op.on, op.what, partial(self._do, op))
             for op in self.plan.ops
             if op.on is not None
         ]

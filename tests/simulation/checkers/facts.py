@@ -97,6 +97,7 @@ class Facts:
 
     begin: int
     ended_at: int
+    rested_at: int
     faults_end: int
     entries: list[Entry]
     executions: dict[str, list[Change]] = field(default_factory=lambda: defaultdict(list))
@@ -146,8 +147,9 @@ def nominal_of(identity: str) -> int | None:
 
 
 def facts_of(entries: list[Entry], begin: datetime, ended_at: int, faults_end: int) -> Facts:
-    """Sorts the journal of a history."""
-    facts = Facts(begin=ms(begin), ended_at=ended_at, faults_end=faults_end, entries=entries)
+    """Sorts the journal of a history; it rests when the last thing has happened."""
+    rested_at = max(ended_at, entries[-1][1]) if entries else ended_at
+    facts = Facts(ms(begin), ended_at, rested_at, faults_end, entries)
     versions: dict[str, list[Version]] = defaultdict(list)
     for entry in entries:
         kind = entry[0]

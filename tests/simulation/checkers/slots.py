@@ -81,7 +81,7 @@ def _leaks(facts: Facts) -> list[Violation]:
         new = changes[-1].new
         if new is not None and new["state"] == "RUNNING":
             running[identity] = new
-    clock = facts.clock(facts.ended_at)
+    clock = facts.clock(facts.rested_at)
     found = []
     for (lane, number), item in slots.items():
         if item is None or item["until"] <= clock or item["x"] in running:

@@ -1,0 +1,81 @@
+"""The simulator from the command line.
+
+python -m tests.simulation --seed 7            one history as a story, if it is bad or with --story
+python -m tests.simulation --n 20000           a campaign over the drawn mix, with the matrix of what met what
+python -m tests.simulation --mutants           shows that the checkers bite
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from tests.simulation.campaign import Tally, campaign
+from tests.simulation.draw import plan_of
+from tests.simulation.profiles import PROFILES
+from tests.simulation.story import story
+from tests.simulation.verdict import judged, profile_of
+from tests.simulation.world import simulate
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 where everything is as it must be."""
+    asked = _parser().parse_args(arguments)
+    if asked.seed is not None:
+        return _one(asked.seed, asked.profile or profile_of(asked.seed), asked.about, story_too=asked.story)
+    return _many(asked)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seed", type=int, help="one history")
+    parser.add_argument("--n", type=int, default=200, help="how many histories")
+    parser.add_argument("--start", type=int, default=1, help="the first seed of a campaign")
+    parser.add_argument("--profile", choices=sorted(PROFILES), help="instead of the drawn mix")
+    parser.add_argument("--about", help="only the lines of a story that name this")
+    parser.add_argument("--story", action="store_true", help="tell the story of a good history as well")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--keep-going", type=int, default=1, metavar="BAD", help="stop after so many bad ones"
+    )
+    return parser
+
+
+def _one(seed: int, profile: str, about: str | None, *, story_too: bool) -> int:
+    history = simulate(plan_of(seed, profile))
+    found = judged(history)
+    if found or story_too:
+        for line in story(history, about or (found[0].about if found else None)):
+            print(line)
+    print(f"\nseed {seed} ({profile}): {history.leases} firings, {history.journal.step} steps")
+    for violation in found:
+        print(f"  {violation.rule}: {violation.about}: {violation.text} ({violation.at / 60e6:.3f} min)")
+    return 1 if found else 0
+
+
+def _many(asked: argparse.Namespace) -> int:
+    seeds = range(asked.start, asked.start + asked.n)
+    tally = campaign(
+        seeds, asked.profile, processes=asked.processes, stop_at=asked.keep_going, told=_progress
+    )
+    _progress(tally)
+    for kind, count in tally.kinds.most_common():
+        print(f"  {count:4d} {kind}")
+    for verdict in tally.bad:
+        first = verdict.violations[0]
+        print(f"  seed {verdict.seed} ({verdict.profile}): {first.rule}: {first.about}: {first.text}")
+    return 1 if tally.bad else 0
+
+
+def _progress(tally: Tally) -> None:
+    rate = tally.seeds / max(tally.seconds, 0.001)
+    print(
+        f"{tally.seeds} histories, {tally.firings} firings, {tally.faults} faults, {len(tally.bad)} bad; "
+        f"{rate:.1f} a second; at least {tally.fewest_firings} firings each",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

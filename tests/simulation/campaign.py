@@ -1,0 +1,94 @@
+"""Many seeds, in a few processes, until one is bad or all are done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+
+from fencepost.runtime.clock import SystemClock
+from tests.simulation.coverage import Cell
+from tests.simulation.verdict import Verdict, judge_seed
+
+CHUNK = 20
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a campaign has seen."""
+
+    seeds: int = 0
+    firings: int = 0
+    faults: int = 0
+    steps: int = 0
+    fewest_firings: int = 1 << 30
+    bad: list[Verdict] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    cells: Counter[Cell] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    def add(self, verdict: Verdict) -> None:
+        """One more seed."""
+        self.seeds += 1
+        self.firings += verdict.firings
+        self.faults += verdict.faults
+        self.steps += verdict.steps
+        self.fewest_firings = min(self.fewest_firings, verdict.firings)
+        self.cells.update(verdict.cells)
+        if verdict.violations:
+            self.bad.append(verdict)
+            self.kinds.update({kind_of(each.rule, each.text) for each in verdict.violations})
+
+
+def kind_of(rule: str, text: str) -> str:
+    """What is alike about violations: the words without the figures."""
+    return f"{rule}: " + "".join(char for char in text if not char.isdigit())[:100]
+
+
+def _chunk(seeds: Sequence[int], profile: str | None, covering: bool) -> list[Verdict]:
+    return [judge_seed(seed, profile, covering=covering) for seed in seeds]
+
+
+def verdicts(
+    seeds: Sequence[int], profile: str | None, *, processes: int, covering: bool
+) -> Iterator[Verdict]:
+    """The verdicts, as they come."""
+    if processes == 1:
+        for seed in seeds:
+            yield judge_seed(seed, profile, covering=covering)
+        return
+    chunks = [seeds[place : place + CHUNK] for place in range(0, len(seeds), CHUNK)]
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=50) as pool:
+        waiting: set[Future[list[Verdict]]] = set()
+        for chunk in chunks:
+            waiting.add(pool.submit(_chunk, chunk, profile, covering))
+            if len(waiting) >= 3 * processes:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for each in done:
+                    yield from each.result()
+        for each in waiting:
+            yield from each.result()
+
+
+def campaign(
+    seeds: Sequence[int],
+    profile: str | None = None,
+    *,
+    processes: int = 1,
+    covering: bool = False,
+    stop_at: int = 1,
+    told: Callable[[Tally], None] | None = None,
+) -> Tally:
+    """Judges `seeds` until `stop_at` of them are bad. `told` hears now and then how far it is."""
+    clock, tally = SystemClock(), Tally()
+    began = clock.now()
+    for verdict in verdicts(seeds, profile, processes=processes, covering=covering):
+        tally.add(verdict)
+        tally.seconds = (clock.now() - began).total_seconds()
+        if told is not None and tally.seeds % 500 == 0:
+            told(tally)
+        if len(tally.bad) >= stop_at:
+            break
+    return tally
