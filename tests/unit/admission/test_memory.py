@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from fencepost.application.admission.context import Memory
+from fencepost.application.memory import Memory
 
 NOW = datetime(2026, 3, 2, 10, tzinfo=UTC)
 LIFE = timedelta(milliseconds=200)

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from fencepost.application import keys
-from fencepost.application.admission.context import Memory
 from fencepost.application.codec import VERSION, UndecodableError, decoding
+from fencepost.application.memory import Memory
 from fencepost.application.ports import Clock
 from fencepost.application.store import (
     Compare,

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.admission import lanes
-from fencepost.application.admission.context import Context, Memory
+from fencepost.application.admission.context import Context
 from fencepost.application.admission.lanes import Entry, Heads
 from fencepost.application.admission.marks import Marks
+from fencepost.application.memory import Memory
 from fencepost.application.store import Key
 from fencepost.domain import fair_share
 from fencepost.domain.model import Team, Tier

@@ -11,8 +11,9 @@ from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.admission import lanes
-from fencepost.application.admission.context import Context, Memory
+from fencepost.application.admission.context import Context
 from fencepost.application.codec import VERSION
+from fencepost.application.memory import Memory
 from fencepost.application.store import Delete, Lost, Present, Put, Query, Table, Update, equals, items
 from fencepost.domain.instants import to_ms
 

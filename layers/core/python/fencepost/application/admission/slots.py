@@ -15,7 +15,7 @@ from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.admission import waiting
-from fencepost.application.admission.context import Context, Memory
+from fencepost.application.admission.context import Context
 from fencepost.application.admission.holdings import (
     RESERVED,
     Holding,
@@ -25,6 +25,7 @@ from fencepost.application.admission.holdings import (
     encode_holding,
 )
 from fencepost.application.codec import UndecodableError, decode_execution
+from fencepost.application.memory import Memory
 from fencepost.application.store import Absent, Condition, Delete, Key, Lost, Put, Query, Table, either, items
 from fencepost.domain.identity import ExecutionId, hashed
 from fencepost.domain.model import Execution, Team

@@ -9,11 +9,12 @@ from enum import Enum, auto
 
 from fencepost.application import messages
 from fencepost.application.admission import lanes
-from fencepost.application.admission.context import Context, Memory
+from fencepost.application.admission.context import Context
 from fencepost.application.admission.draw import Lines
 from fencepost.application.admission.holdings import Vacancy
 from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.slots import Slots
+from fencepost.application.memory import Memory
 from fencepost.application.store import OutcomeUnknownError
 from fencepost.domain.instants import SECOND
 from fencepost.domain.model import Team
