@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fencepost.adapters.api.models import (
+    HostBody,
     Instant,
     JobTier,
     Labels,
@@ -77,6 +78,7 @@ class JobSummary(Out):
     created_at: Instant
     updated_at: Instant
     schedule: Schedule
+    says: str = Field(description="The schedule in words.")
     tier: JobTier
     retry: RetryBody
     misfire: Misfire
@@ -96,7 +98,6 @@ class Job(JobSummary):
     target: Target
     payload: Payload
     description: str
-    says: str = Field(description="The schedule in words.")
     warnings: list[str]
 
 
@@ -166,6 +167,7 @@ class Team(Out):
     principals: list[str]
     retention_days: int
     allowed_hosts: list[str] | None
+    hosts: dict[str, HostBody]
     delivery_role: str | None
     external_id: str | None
     paused: bool

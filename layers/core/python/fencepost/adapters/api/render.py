@@ -45,7 +45,7 @@ def job(value: Job, detail: Detail, ahead: Outlook) -> dict[str, Any]:
 
 def job_summary(value: Job, ahead: Outlook) -> dict[str, Any]:
     """A job as lists show it."""
-    return _job(value, ahead) | job_settings(value)
+    return _job(value, ahead) | job_settings(value) | {"says": describe(value.schedule)}
 
 
 def in_words(schedule: Schedule) -> dict[str, Any]:
