@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def front() -> Front:
 
 @pytest.fixture
 def payments(front: Front) -> Fencepost:
-    """Five minutes of `nightly`, a dead letter of `doomed`, a paused `report`; it is 12:02."""
+    """Five minutes of `nightly`, a dead letter of `doomed`, a paused `report`, a calendar, a backfill; it is 12:02."""
     payments = client(front)
     payments.job("nightly").put(
         schedule=cron("* * * * *", "Europe/Berlin"), target=HOOK, labels={"app": "ledger"}
@@ -40,7 +41,10 @@ def payments(front: Front) -> Fencepost:
     payments.job("doomed").put(schedule=cron("0 * * * *"), target=DOOMED, retry={"max_attempts": 1})
     payments.job("report").put(schedule=cron("0 9 * * *"), target=HOOK)
     payments.job("report").pause("the ledger is being repaired")
+    payments.upkeep.calendar("maintenance").put(instants=["2026-04-01T00:00:00Z/2026-04-02T00:00:00Z"])
     Machine(front).run("2026-03-01T12:02:00Z")
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    payments.job("nightly").backfill(noon - timedelta(minutes=30), noon, rate=60)
     return payments
 
 

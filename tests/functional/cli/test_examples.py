@@ -14,7 +14,7 @@ from fencepost.cli.app import app
 from fencepost.client import Fencepost
 from tests.support.clients import Terminal
 
-ADMINISTRATORS = {"team put"}
+ADMINISTRATORS = {"team put", "stage pause", "stage resume"}
 OF_THE_LOCAL_SERVICE = "local"
 
 
@@ -71,5 +71,6 @@ def words(example: str, payments: Fencepost) -> list[str]:
         "EXECUTION": next(payments.job("nightly").executions()).id,
         "DEAD_EXECUTION": dead.id,
         "KEY": payments.signing_keys.make().made.id,
+        "BACKFILL": next(payments.job("nightly").backfills()).id,
     }
     return shlex.split(Template(example).substitute(known))[1:]

@@ -10,6 +10,8 @@ from typer.exceptions import Abort, TyperException
 
 from fencepost.cli import (
     apply,
+    backfills,
+    calendars,
     dead_letters,
     executions,
     jobs,
@@ -18,8 +20,10 @@ from fencepost.cli import (
     previews,
     service,
     stories,
+    switches,
     teams,
     watching,
+    zones,
 )
 from fencepost.cli.arguments import hoisted
 from fencepost.cli.imports.command import app as importing
@@ -32,8 +36,11 @@ FAILED = 1
 DECLARE, LOOK, MEND, SERVICE = "Declare", "Look", "Mend", "Team and service"
 
 app = typer.Typer(name="fencepost", no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+teams.app.command("pause")(switches.pause_team)
+teams.app.command("resume")(switches.resume_team)
 app.add_typer(teams.app, name="team", rich_help_panel=DECLARE)
 app.add_typer(jobs.app, name="job", rich_help_panel=DECLARE)
+app.add_typer(calendars.app, name="calendar", rich_help_panel=DECLARE)
 app.command("plan", rich_help_panel=DECLARE)(apply.plan)
 app.command("apply", rich_help_panel=DECLARE)(apply.apply)
 app.add_typer(importing, name="import", rich_help_panel=DECLARE)
@@ -45,8 +52,11 @@ app.command("why", rich_help_panel=LOOK)(stories.why)
 app.command("executions", rich_help_panel=LOOK)(executions.browse)
 app.command("execution", rich_help_panel=LOOK)(executions.one)
 app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel=MEND)
+app.add_typer(backfills.app, name="backfill", rich_help_panel=MEND)
 app.command("redrive", rich_help_panel=MEND)(executions.redrive)
 app.add_typer(keys.app, name="key", rich_help_panel=SERVICE)
+app.add_typer(zones.app, name="tz", rich_help_panel=SERVICE)
+app.add_typer(switches.app, name="stage", rich_help_panel=SERVICE)
 app.command("limits", rich_help_panel=SERVICE)(service.limits)
 app.command("audit", rich_help_panel=SERVICE)(service.audit)
 app.command("doctor", rich_help_panel=SERVICE)(service.doctor)

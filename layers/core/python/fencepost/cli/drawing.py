@@ -165,6 +165,15 @@ def lateness(milliseconds: int | None) -> str:
     return f"{milliseconds} ms" if milliseconds < 10_000 else f"{milliseconds / 1000:,.1f} s"
 
 
+def pause(wire: object) -> str:
+    """One pause of a team or the stage."""
+    if not isinstance(wire, dict):
+        return str(wire)
+    until = f" until {wire['until']}" if wire.get("until") else ""
+    note = f": {wire['note']}" if wire.get("note") else ""
+    return f"{wire.get('tier')} by {wire.get('by')}{until}{note}"
+
+
 def length(span: timedelta) -> str:
     """A length in its two largest units."""
     if span < timedelta(seconds=1):

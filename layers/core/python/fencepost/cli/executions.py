@@ -21,6 +21,7 @@ def browse(
     state: Annotated[str | None, typer.Option(help="Only records in this state: DEAD.")] = None,
     since: Annotated[str | None, typer.Option(help="From this instant on, or 2h.")] = None,
     before: Annotated[str | None, typer.Option(help="Before this instant, or 2h.")] = None,
+    backfill: Annotated[str | None, typer.Option(help="Only those of this backfill.")] = None,
     limit: Limit = 20,
 ) -> None:
     """List what became of a job's occurrences, the newest first.
@@ -30,7 +31,11 @@ def browse(
     run = session(context)
     now = run.around.clock.now()
     found = run.mine.job(job).executions(
-        state=state, since=instant(since, now), before=instant(before, now), page_size=min(limit, 100)
+        state=state,
+        since=instant(since, now),
+        before=instant(before, now),
+        backfill=backfill,
+        page_size=min(limit, 100),
     )
     items = list(islice(found, limit))
     run.show(items, lambda: drawing.executions(items))

@@ -75,6 +75,5 @@ def picture(team: Team) -> Table:
         ("of", ", ".join(team.notify_on)),
         ("principals", "\n".join(team.principals) or "administrators alone"),
     ]
-    if team.paused:
-        rows.append(("paused", team.paused_note or "yes"))
+    rows += [("paused", drawing.pause(each)) for each in team.pauses]
     return drawing.facts(rows)

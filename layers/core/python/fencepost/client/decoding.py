@@ -31,8 +31,9 @@ def decode(kind: type[T], raw: object) -> T:
     for each in fields(kind):  # type: ignore[arg-type]  # every kind is a dataclass
         if each.name == "raw":
             continue
-        if each.name in raw:
-            found[each.name] = _value(hints[each.name], raw[each.name], f"{kind.__name__}.{each.name}")
+        name = each.metadata.get("wire", each.name)
+        if name in raw:
+            found[each.name] = _value(hints[each.name], raw[name], f"{kind.__name__}.{each.name}")
         elif each.default is MISSING and each.default_factory is MISSING:
             raise UnexpectedAnswerError(f"{kind.__name__}.{each.name} is missing")
     return kind(**found)

@@ -23,6 +23,7 @@ from fencepost.client.results import Execution, Health, Job, Limits, Preview, Re
 from fencepost.client.shapes import TeamFields
 from fencepost.client.system import Clock, Entropy, SystemClock, SystemEntropy
 from fencepost.client.transport import Transport, Urllib3Transport
+from fencepost.client.upkeep import StageHandle, Upkeep
 from fencepost.domain.instants import to_wire
 
 ENDPOINT_VARIABLE = "FENCEPOST_ENDPOINT"
@@ -105,6 +106,16 @@ class Fencepost:
     def limits(self) -> Limits:
         """The team's limits with what is used of them."""
         return decode(Limits, self.caller.call(Call(method="GET", path=self._path("limits"))).body)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """What is done for the whole team: pause and resume, calendars, time-zone rules."""
+        return Upkeep(self.caller, self._team)
+
+    @property
+    def stage(self) -> StageHandle:
+        """The stage's own switches."""
+        return StageHandle(self.caller)
 
     @property
     def signing_keys(self) -> KeyRing:

@@ -11,7 +11,8 @@ from fencepost.client.calls import Call, Caller, path, precondition
 from fencepost.client.decoding import decode
 from fencepost.client.paging import walk
 from fencepost.client.results import Execution, Job, JobChange, Revision
-from fencepost.client.shapes import JobFields
+from fencepost.client.shapes import BackfillFields, JobFields
+from fencepost.client.upkeep import Backfill
 from fencepost.domain.instants import to_wire
 
 
@@ -94,16 +95,41 @@ class JobHandle:
         state: str | None = None,
         since: datetime | None = None,
         before: datetime | None = None,
+        backfill: str | None = None,
         page_size: int = 100,
     ) -> Iterator[Execution]:
         """What became of its occurrences, the newest instant first; pages are fetched as they are needed."""
         query = {
             "state": state,
+            "backfill": backfill,
             "since": None if since is None else to_wire(since),
             "before": None if before is None else to_wire(before),
             "limit": page_size,
         }
         return walk(self.caller, self._path("executions"), query, Execution)
+
+    def backfill(
+        self, since: datetime, before: datetime, *, key: str | None = None, **how: Unpack[BackfillFields]
+    ) -> Backfill:
+        """Runs the past occurrences from `since` on and before `before` again, beside the live ones. Those that
+        succeeded or are under way are left out unless forced.
+        """
+        body = {"from": to_wire(since), "to": to_wire(before), **how}
+        return decode(Backfill, self._write("POST", ("backfills",), body, None, key))
+
+    def backfills(self) -> Iterator[Backfill]:
+        """Its backfills, the last one asked for first."""
+        return walk(self.caller, self._path("backfills"), {"limit": 100}, Backfill)
+
+    def get_backfill(self, backfill: str) -> Backfill:
+        """One backfill, with what became of its executions. Raises NotFoundError."""
+        return decode(
+            Backfill, self.caller.call(Call(method="GET", path=self._path("backfills", backfill))).body
+        )
+
+    def cancel_backfill(self, backfill: str) -> Backfill:
+        """Nothing of it begins any more; what has begun goes on."""
+        return decode(Backfill, self._write("DELETE", ("backfills", backfill), None, None, None))
 
     def history(self, *, page_size: int = 100) -> Iterator[Revision]:
         """Every change of the job, the newest first."""

@@ -83,6 +83,7 @@ class Team(Result):
     external_id: str | None = None
     paused: bool = False
     paused_note: str | None = None
+    pauses: tuple[Mapping[str, Any], ...] = ()
     created_at: datetime | None = None
 
 

@@ -30,6 +30,15 @@ class JobFields(TypedDict, total=False):
     delete_after_completion: bool
 
 
+class BackfillFields(TypedDict, total=False):
+    """How a backfill goes: `rate` runs a minute; `force`: those that succeeded as well."""
+
+    rate: int
+    overlap: str
+    force: bool
+    note: str
+
+
 class TeamFields(TypedDict, total=False):
     """What a team may be declared with."""
 
