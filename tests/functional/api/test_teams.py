@@ -139,3 +139,39 @@ def test_the_limit_of_jobs_names_itself_and_its_value(front):
 def test_a_session_is_told_apart_from_its_role(front):
     assert front.job(by=OWNER).body["team"] == "payments"
     assert front.get("/v1/teams/payments/jobs/report/revisions").body["items"][0]["actor"] == OWNER_ROLE
+
+
+CALM = {"api.example.com": {"max_parallel": 5, "max_per_minute": 600}}
+
+
+class TestHostsThatATeamSpares:
+    def test_are_declared_by_the_team_itself_and_read_back(self, front):
+        assert front.get(PAYMENTS).body["hosts"] == {}
+        assert front.patch(PAYMENTS, {"hosts": CALM}).body["hosts"] == CALM
+        assert front.get(PAYMENTS).body["hosts"] == CALM
+        entry = front.get(PAYMENTS + "/revisions").body["items"][0]
+        assert (entry["before"]["hosts"], entry["after"]["hosts"]) == ({}, CALM)
+
+    def test_are_patched_one_by_one(self, front):
+        front.patch(PAYMENTS, {"hosts": CALM})
+        more = {"slow.example.com": {"max_parallel": 1}, "api.example.com": {"max_per_minute": None}}
+        assert front.patch(PAYMENTS, {"hosts": more}).body["hosts"] == {
+            "api.example.com": {"max_parallel": 5, "max_per_minute": None},
+            "slow.example.com": {"max_parallel": 1, "max_per_minute": None},
+        }
+        gone = {"hosts": {"slow.example.com": None}}
+        assert set(front.patch(PAYMENTS, gone).body["hosts"]) == {"api.example.com"}
+
+    def test_have_their_faults_told_by_name(self, front):
+        hosts = {
+            "API.example.com": {"max_parallel": 1},
+            "0x7f.1": {"max_parallel": 1},
+            "a.example.com": {"max_parallel": 0},
+            "b.example.com": {},
+        }
+        faults = front.patch(PAYMENTS, {"hosts": hosts}).faults
+        assert {"hosts.a.example.com.max_parallel", "hosts.b.example.com"} <= set(faults)
+        del hosts["a.example.com"], hosts["b.example.com"]
+        faults = front.patch(PAYMENTS, {"hosts": hosts}).faults
+        assert faults["hosts.API.example.com"]["suggestion"] == "api.example.com"
+        assert faults["hosts.0x7f.1"]["suggestion"] == "127.0.0.1"

@@ -14,6 +14,7 @@ from fencepost.application import keys
 from fencepost.application.store import Item
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import from_ms, to_ms
+from fencepost.domain.manners import HostWait
 from fencepost.domain.model import Attempt, Execution, Origin, Overlap, Tier, Timer, TimerKind
 from fencepost.domain.states import ExecutionState, Reason
 
@@ -178,6 +179,7 @@ def _encode_lease(record: Execution) -> dict[str, Any]:
         "started": ms(record.started_at),
         "ended": ms(record.ended_at),
         "retry": ms(record.retry_at),
+        "host": None if record.host_wait is None else _encode_host_wait(record.host_wait),
         "detail": record.detail,
         "hint": record.hint,
         "slot": record.slot,
@@ -240,6 +242,7 @@ def _lease_facts(item: Item) -> dict[str, Any]:
         "started_at": instant(item.get("started")),
         "ended_at": instant(item.get("ended")),
         "retry_at": instant(item.get("retry")),
+        "host_wait": _decode_host_wait(item.get("host")),
         "detail": item.get("detail"),
         "hint": item.get("hint"),
         "slot": item.get("slot"),
@@ -248,3 +251,11 @@ def _lease_facts(item: Item) -> dict[str, Any]:
         "watch": item.get("watch"),
         "losses": item.get("losses", 0),
     }
+
+
+def _encode_host_wait(wait: HostWait) -> dict[str, Any]:
+    return compact({"since": to_ms(wait.since), "turn": wait.turn})
+
+
+def _decode_host_wait(raw: Mapping[str, Any] | None) -> HostWait | None:
+    return None if raw is None else HostWait(since=from_ms(raw["since"]), turn=raw.get("turn"))

@@ -9,6 +9,7 @@ from fencepost.application.codec import VERSION, compact, decoding, duration_ms,
 from fencepost.application.store import Item
 from fencepost.application.switches.codec import decode_halts, encode_halts
 from fencepost.domain.instants import from_ms, to_ms
+from fencepost.domain.manners import HostLimit
 from fencepost.domain.model import (
     MAX_DAILY_FIRINGS,
     Detail,
@@ -210,6 +211,7 @@ def encode_team(team: Team) -> dict[str, Any]:
             "max_jobs": team.max_jobs,
             "max_daily": team.max_daily_firings,
             "hosts": None if team.allowed_hosts is None else list(team.allowed_hosts),
+            "manners": {limit.host: _encode_limit(limit) for limit in team.hosts} or None,
             "role": team.delivery_role,
             "external_id": team.external_id,
             "keys": [_encode_key(key) for key in team.signing_keys] or None,
@@ -238,11 +240,20 @@ def _read_team(item: Item) -> Team:
         max_jobs=item["max_jobs"],
         max_daily_firings=item.get("max_daily", MAX_DAILY_FIRINGS),
         allowed_hosts=None if hosts is None else tuple(hosts),
+        hosts=tuple(_decode_limit(host, raw) for host, raw in sorted(item.get("manners", {}).items())),
         delivery_role=item.get("role"),
         external_id=item.get("external_id"),
         signing_keys=tuple(_decode_key(raw) for raw in item.get("keys", ())),
         created_at=instant(item.get("created")),
     )
+
+
+def _encode_limit(limit: HostLimit) -> dict[str, Any]:
+    return compact({"parallel": limit.max_parallel, "minute": limit.max_per_minute})
+
+
+def _decode_limit(host: str, raw: Item) -> HostLimit:
+    return HostLimit(host=host, max_parallel=raw.get("parallel"), max_per_minute=raw.get("minute"))
 
 
 def _encode_key(key: SigningKey) -> dict[str, Any]:

@@ -233,3 +233,13 @@ def calendar_version(team_name: str, name: str, version: int) -> Key:
 def calendar_use(team_name: str, name: str, uid: str) -> Key:
     """Says that a job names the calendar."""
     return Key(Table.JOBS, f"E#{team_name}", f"U#{name}#{uid}")
+
+
+def host_place(team_name: str, host: str, number: int) -> Key:
+    """Place `number` (from 0) among the calls that a host takes of a team at once."""
+    return Key(Table.CONTROL, f"P#{team_name}#{host}", f"{number:04d}")
+
+
+def host_rate(team_name: str, host: str) -> Key:
+    """The next free instant among the calls that a host takes of a team in a minute."""
+    return Key(Table.CONTROL, f"P#{team_name}#{host}", "rate")

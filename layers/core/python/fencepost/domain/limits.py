@@ -68,6 +68,10 @@ class Limits:
     excerpt_bytes: int = 512
     circuit_failures: int = 5
     circuit_open: timedelta = 30 * _S
+    host_wait: timedelta = 1 * _S
+    host_wait_longest: timedelta = 60 * _S
+    host_lookahead: timedelta = 10 * _M
+    host_tries: int = 4
     record_min_life: timedelta = timedelta(hours=48)
     key_overlap: timedelta = timedelta(hours=24)
 

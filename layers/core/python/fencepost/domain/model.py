@@ -23,6 +23,7 @@ from fencepost.domain.teams import MAX_DAILY_FIRINGS, NotifyTargets, SigningKey,
 
 if TYPE_CHECKING:
     from fencepost.domain.identity import ExecutionId
+    from fencepost.domain.manners import HostWait
     from fencepost.domain.schedule import Schedule
     from fencepost.domain.targets import Target
 
@@ -186,7 +187,7 @@ class Execution:
     `attempt` counts attempts begun since the record was last queued (a redrive starts it anew); `attempts` keeps the
     newest, `attempts_dropped` counts those no longer kept. `told` is true once a dead letter's message was accepted
     by the dead-letter queue; `slot` names the slot that the current lease holds; `lane` where it waits while `WAITING`,
-    `waited_from` since when its first attempt had to wait for a slot, a turn or a switch; `watch` the fence that a planted
+    `waited_from` since when its first attempt had to wait for a slot, a turn or a switch; `host_wait` since when its host's limits keep it; `watch` the fence that a planted
     `watch` timer judges; `hint` the digest that the job named at the claim, for reading ahead until a lease pins one.
     """
 
@@ -217,6 +218,7 @@ class Execution:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     retry_at: datetime | None = None
+    host_wait: HostWait | None = None
     detail: str | None = None
     hint: str | None = None
     slot: str | None = None

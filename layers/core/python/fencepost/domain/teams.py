@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from fencepost.domain.manners import HostLimit
 from fencepost.domain.policies import JOB_TIERS, Tier
 from fencepost.domain.switches import Halt
 
@@ -42,6 +43,7 @@ class Team:
     max_jobs: int = 100_000
     max_daily_firings: int = MAX_DAILY_FIRINGS
     allowed_hosts: tuple[str, ...] | None = None
+    hosts: tuple[HostLimit, ...] = ()
     delivery_role: str | None = None
     external_id: str | None = None
     signing_keys: tuple[SigningKey, ...] = ()

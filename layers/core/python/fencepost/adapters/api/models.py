@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+
+from fencepost.domain.manners import MOST_PARALLEL, MOST_PER_MINUTE
 
 JobTier = Literal["critical", "standard", "bulk"]
 Event = Literal["dead", "succeeded", "skipped", "late", "paused"]
@@ -103,6 +105,19 @@ class JobBody(Body):
     delete_after_completion: bool = False
 
 
+class HostBody(Body):
+    """How a host is spared: calls of the team at once, calls begun in a minute; null for no such limit."""
+
+    max_parallel: int | None = Field(None, ge=1, le=MOST_PARALLEL)
+    max_per_minute: int | None = Field(None, ge=1, le=MOST_PER_MINUTE)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> HostBody:
+        if self.max_parallel is None and self.max_per_minute is None:
+            raise ValueError("must say max_parallel, max_per_minute or both")
+        return self
+
+
 class TeamBody(Body):
     """A team, declared in full. Only administrators of the stage create teams and set the first four."""
 
@@ -115,6 +130,7 @@ class TeamBody(Body):
     principals: list[Annotated[str, Field(pattern=_PRINCIPAL)]] = Field([], max_length=100)
     retention_days: int = Field(30, ge=2, le=400)
     allowed_hosts: list[str] | None = Field(None, max_length=100)
+    hosts: dict[str, HostBody] = Field({}, max_length=100)
     delivery_role: Annotated[str, Field(pattern=_ROLE)] | None = None
 
 
@@ -153,6 +169,7 @@ class TeamPatch(Body):
     principals: list[str] | None = None
     retention_days: int | None = None
     allowed_hosts: list[str] | None = None
+    hosts: Part | None = None
     delivery_role: str | None = None
 
 

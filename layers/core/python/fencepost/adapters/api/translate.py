@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from fencepost.adapters.api.merging import merged
-from fencepost.adapters.api.models import JobBody, MisfireBody, TeamBody
+from fencepost.adapters.api.models import HostBody, JobBody, MisfireBody, TeamBody
 from fencepost.adapters.api.reading import compact_json, shaped
 from fencepost.application.registry.documents import job_declaration, team_declaration
 from fencepost.application.registry.drafts import MISFIRE_DEFAULTS, JobDraft, Settings
 from fencepost.application.registry.job_changes import Current
 from fencepost.application.registry.teams import TeamDraft
 from fencepost.domain.faults import Fault, Faults
+from fencepost.domain.manners import HostLimit
 from fencepost.domain.model import LongWork, Misfire, MisfirePolicy, Overlap, RetryPolicy, Team, Tier
 from fencepost.domain.schedule import parse_schedule, schedule_to_wire
 
@@ -85,9 +86,14 @@ def team_draft(raw: Mapping[str, Any]) -> TeamDraft:
         max_jobs=body.max_jobs,
         max_daily_firings=body.max_daily_firings,
         allowed_hosts=None if body.allowed_hosts is None else tuple(body.allowed_hosts),
+        hosts=tuple(_host_limit(host, body.hosts[host]) for host in sorted(body.hosts)),
         delivery_role=body.delivery_role,
     )
     return TeamDraft(team=team, notify=notify)
+
+
+def _host_limit(host: str, body: HostBody) -> HostLimit:
+    return HostLimit(host=host, max_parallel=body.max_parallel, max_per_minute=body.max_per_minute)
 
 
 def patched_team(team: Team, patch: Mapping[str, Any]) -> TeamDraft:

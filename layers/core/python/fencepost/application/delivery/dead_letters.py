@@ -39,7 +39,6 @@ def dead_letter_key(record: Execution) -> Key:
 
 def dead_letter_put(record: Execution) -> Put:
     """Written with the move to DEAD; it leaves with the record, by redrive or by age."""
-    last = record.attempts[-1] if record.attempts else None
     expires = record.expires_at
     item = {
         "v": VERSION,
@@ -49,10 +48,17 @@ def dead_letter_put(record: Execution) -> Put:
         "reason": record.reason and record.reason.value,
         "fence": record.fence,
         "attempts": record.attempts_dropped + len(record.attempts),
-        "error": record.note or (last.error if last else None),
+        "error": _error(record),
         "expires": None if expires is None else to_ms(expires) // 1000,
     }
     return Put(key=dead_letter_key(record), item=compact(item))
+
+
+def _error(record: Execution) -> str | None:
+    """What it died of. A note may be of something else: of a wait, or of somebody who came too late."""
+    if record.reason is Reason.UNDELIVERABLE or not record.attempts:
+        return record.note
+    return record.attempts[-1].error
 
 
 def dead_letter_removed(record: Execution) -> Delete:

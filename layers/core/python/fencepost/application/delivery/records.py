@@ -48,6 +48,7 @@ def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: L
             "attempts_dropped": kept.dropped,
             "started_at": before.started_at or lease.begun,
             "retry_at": None,
+            "host_wait": None,
             "replants": 0,
         },
     )

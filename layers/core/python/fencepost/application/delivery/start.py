@@ -9,8 +9,9 @@ from typing import assert_never
 from fencepost.application.admission import Admission, Full, LockBusy, LockHeld, QueueFull, SlotHeld
 from fencepost.application.codec import UndecodableError
 from fencepost.application.delivery.attempt import Attempts, Case
-from fencepost.application.delivery.circuit import Circuits, Closed, Open
+from fencepost.application.delivery.circuit import Circuits, Closed, Open, Probe
 from fencepost.application.delivery.endings import Endings
+from fencepost.application.delivery.hosts import Go, Turns, Wait
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.long_work import watched
 from fencepost.application.delivery.records import Lease, leased
@@ -21,6 +22,7 @@ from fencepost.application.delivery.tools import Tools
 from fencepost.application.keys import overlap_lane
 from fencepost.domain.instants import floor_ms, to_ms
 from fencepost.domain.judgement import Cancel, Lapsed, eligible, judge, started
+from fencepost.domain.manners import limit_of
 from fencepost.domain.model import Execution, Origin, Overlap
 from fencepost.domain.states import ExecutionState, Reason
 from fencepost.domain.targets import target_timeout
@@ -40,6 +42,7 @@ class Start:
     lapses: Lapses
     attempts: Attempts
     switched: Switched
+    turns: Turns
 
     def run(self, record: Execution) -> Disposition | Raced:
         """Begins an attempt of a record that is due and nobody's, or says why not."""
@@ -76,14 +79,30 @@ class Start:
         detail = self.tools.reads.detail(record.id.uid, record.detail or job.detail)
         if detail is None:
             return self.endings.undeliverable(record, "its target and payload are not there", team, job)
-        waited = record.state is ExecutionState.WAITING
+        waited = record.state is ExecutionState.WAITING or record.host_wait is not None
         return Case(record=record, job=job, team=team, detail=detail, permit=Closed(), waited=waited)
 
     def _circuit(self, case: Case) -> Disposition | Raced:
         permit = self.circuits.ask(case.team.name, case.host, self.tools.clock.now())
         if isinstance(permit, Open):
             return self.retries.deferred(case.record, case.team, case.job, permit.until)
-        return self._lock(replace(case, permit=permit))
+        return self._host(replace(case, permit=permit))
+
+    def _host(self, case: Case) -> Disposition | Raced:
+        """A host that the team spares is asked before anything is taken; a probe of its circuit is never too many."""
+        limit = limit_of(case.team.hosts, case.host)
+        if limit is None or isinstance(case.permit, Probe):
+            return self._lock(case)
+        limits = self.tools.limits
+        longest = target_timeout(case.detail.target) + limits.lease_margin + limits.slot_margin
+        match self.turns.ask(case.record, limit, self.tools.clock.now() + longest):
+            case Wait() as wait:
+                return self.turns.put_off(case.record, case.team, wait)
+            case Go(place):
+                try:
+                    return self._lock(case)
+                finally:
+                    self.turns.leave(place)
 
     def _lock(self, case: Case) -> Disposition | Raced:
         record, now = case.record, self.tools.clock.now()
@@ -149,4 +168,4 @@ class Start:
         if not commit(self.tools, case.record, write):
             self.tools.repeated(lambda: self.doors.slots.forfeit(write.record, self.tools.clock.now()))
             return Raced("somebody else took the lease")
-        return self.attempts.run(replace(case, record=write.record, waited=waited))
+        return self.attempts.run(replace(case, record=write.record))

@@ -118,6 +118,10 @@ def team_declaration(team: Team) -> dict[str, Any]:
         "max_jobs": team.max_jobs,
         "max_daily_firings": team.max_daily_firings,
         "allowed_hosts": None if team.allowed_hosts is None else list(team.allowed_hosts),
+        "hosts": {
+            limit.host: {"max_parallel": limit.max_parallel, "max_per_minute": limit.max_per_minute}
+            for limit in team.hosts
+        },
         "delivery_role": team.delivery_role,
     }
 

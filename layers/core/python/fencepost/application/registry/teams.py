@@ -17,6 +17,7 @@ from fencepost.application.store import Absent, Cancelled, Put, equals
 from fencepost.domain.egress import EgressPolicy, check_allowed_hosts
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.instants import floor_ms
+from fencepost.domain.manners import check_host_limits
 from fencepost.domain.model import Caller, NotifyTargets, Team
 from fencepost.domain.notification import parse_notify
 
@@ -91,6 +92,7 @@ def _mismatch(request: TeamRequest, current: Team | None) -> Conflict | None:
 def _settled(draft: TeamDraft, egress: EgressPolicy) -> Team:
     faults = list(draft.faults)
     faults.extend(check_allowed_hosts(draft.team.allowed_hosts or ()))
+    faults.extend(check_host_limits(draft.team.hosts))
     notify = NotifyTargets()
     try:
         notify = parse_notify(draft.notify, egress)
@@ -153,6 +155,7 @@ DECLARED = frozenset(
         "max_jobs",
         "max_daily_firings",
         "allowed_hosts",
+        "hosts",
         "delivery_role",
     }
 )

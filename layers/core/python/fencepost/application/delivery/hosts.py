@@ -1,0 +1,212 @@
+"""Turns at hosts whose team spares them: a place among so many calls at once, an instant among so many a minute.
+
+Places are leases of their own, taken before anything else is and given back after the call; whoever dies in between
+loses its place with its lease. Instants are handed out in order, by one item per team and host that says which is the
+next free one. Whoever has to wait gives up what it holds, notes why, and comes back by itself: no attempt is counted
+and no call is dropped (docs/decisions/0014-sparing-hosts.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from fencepost.application import keys
+from fencepost.application.codec import VERSION, ms
+from fencepost.application.delivery.finish import Finish
+from fencepost.application.delivery.records import WITHOUT_LEASE
+from fencepost.application.delivery.results import Acknowledge, Disposition, Raced, facts_of
+from fencepost.application.delivery.tools import Tools
+from fencepost.application.memory import Memory
+from fencepost.application.moves import moved
+from fencepost.application.store import (
+    Absent,
+    Compare,
+    Condition,
+    Delete,
+    Key,
+    Lacks,
+    Lost,
+    Put,
+    Query,
+    StoreError,
+    Table,
+    Update,
+    either,
+    equals,
+    every,
+    items,
+)
+from fencepost.domain.identity import hashed
+from fencepost.domain.instants import floor_ms, from_ms, to_ms
+from fencepost.domain.judgement import started
+from fencepost.domain.limits import Limits
+from fencepost.domain.manners import HostLimit, HostWait, longer
+from fencepost.domain.model import Execution, Team
+from fencepost.domain.states import Move
+
+KEPT = timedelta(days=1)
+"""An item that nobody needed for so long goes by itself."""
+FULL_MEMORY = timedelta(milliseconds=200)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that this execution holds."""
+
+    key: Key
+    mine: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Call. `place` is given back afterwards; None: the host knows no limit of that kind."""
+
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Do not call before `until`. `turn`: the host at which its turn has come by then."""
+
+    until: datetime
+    why: str
+    turn: str | None = None
+
+
+Turn: TypeAlias = Go | Wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """One per process. Raises StoreError: without an answer nobody is called."""
+
+    tools: Tools
+    finish: Finish
+    _full: Memory[bool] = field(default_factory=lambda: Memory(FULL_MEMORY), compare=False)
+
+    def ask(self, record: Execution, limit: HostLimit, until: datetime) -> Turn:
+        """Whether the host may be called now. A place that is given is lost at `until`, if not given back before."""
+        wait = self._instant(record, limit)
+        if isinstance(wait, Wait):
+            return wait
+        if limit.max_parallel is None:
+            return Go(None)
+        place = self._place(record, limit, limit.max_parallel, until)
+        if place is not None:
+            return Go(place)
+        now, since = self.tools.clock.now(), _since(record, self.tools.clock.now())
+        away = longer(since, now, self.tools.entropy.fraction(), self._limits)
+        why = f"{limit.host} takes {limit.max_parallel} of the team's calls at once"
+        return Wait(until=floor_ms(now + away), why=why, turn=wait)
+
+    def leave(self, place: Place | None) -> None:
+        """Gives a place back. One that cannot be given back expires."""
+        if place is None:
+            return
+        try:
+            self.tools.store.write(Delete(key=place.key, condition=place.mine))
+        except StoreError:
+            return
+
+    def put_off(self, record: Execution, team: Team, wait: Wait) -> Disposition | Raced:
+        """The record waits until then, with what else it held given up. It costs no attempt."""
+        now = self.tools.clock.now()
+        noted = HostWait(since=_since(record, now), turn=wait.turn)
+        changes = {"retry_at": wait.until, "note": f"put off: {wait.why}", "host_wait": noted}
+        if record.waited_from is None and not started(record):
+            changes["waited_from"] = now
+        after = moved(record, Move.DEFER, **{**WITHOUT_LEASE, **changes})
+        # Nothing else of the record tells this wait from the one before it.
+        before = ms(record.retry_at)
+        same = Lacks("retry") if before is None else equals("retry", before)
+        after = replace(after, write=replace(after.write, condition=every(after.write.condition, same)))
+        kept = self.finish.giving_up(record)
+        if not self.tools.commit(record, after):
+            return Raced("it moved before it could be put off")
+        self.finish.freed(kept, team)
+        self.tools.rearm(after.record, wait.until)
+        return Acknowledge(why=wait.why, facts=facts_of(after.record))
+
+    def _instant(self, record: Execution, limit: HostLimit) -> Wait | str | None:
+        """Wait, or the host at which the record's turn has come; None where it has no rate."""
+        spacing = limit.spacing
+        if spacing is None:
+            return None
+        if record.host_wait is not None and record.host_wait.turn == limit.host:
+            return limit.host
+        now = floor_ms(self.tools.clock.now())
+        why = f"{limit.host} takes {limit.max_per_minute} of the team's calls a minute"
+        taken = self._next(record, limit, spacing, now)
+        if taken is None:
+            share = (1 + self.tools.entropy.fraction()) / 2
+            return Wait(until=floor_ms(now + self._limits.host_lookahead * share), why=why)
+        return limit.host if taken <= now else Wait(until=taken, why=why, turn=limit.host)
+
+    def _next(
+        self, record: Execution, limit: HostLimit, spacing: timedelta, now: datetime
+    ) -> datetime | None:
+        """The next free instant, taken; None where it lies too far off, or others keep taking it."""
+        key = keys.host_rate(record.team, limit.host)
+        item = self.tools.store.get(key)
+        for _ in range(self._limits.host_tries):
+            free = now if item is None else max(now, from_ms(item["next"]))
+            if free - now > self._limits.host_lookahead:
+                return None
+            following = free + spacing
+            write = Update(
+                key=key,
+                set={"v": VERSION, "next": to_ms(following), "expires": to_ms(following + KEPT) // 1000},
+                condition=Absent() if item is None else equals("next", item["next"]),
+            )
+            outcome = self.tools.store.write(write)
+            if not isinstance(outcome, Lost):
+                return free
+            item = outcome.item
+        return None
+
+    def _place(self, record: Execution, limit: HostLimit, most: int, until: datetime) -> Place | None:
+        """One of the places, taken; None where all are. The first try is made without looking."""
+        name, now = f"{record.team}/{limit.host}", self.tools.clock.now()
+        first = self._taken(record, limit, hashed(str(record.id), most), until, now)
+        if first is not None or self._full.recall(name, now) is not None:
+            return first
+        for number in self._vacant(record.team, limit.host, most, now):
+            place = self._taken(record, limit, number, until, now)
+            if place is not None:
+                return place
+        self._full.keep(name, value=True, now=now)
+        return None
+
+    def _taken(
+        self, record: Execution, limit: HostLimit, number: int, until: datetime, now: datetime
+    ) -> Place | None:
+        key = keys.host_place(record.team, limit.host, number)
+        holder, ends = str(record.id), to_ms(until)
+        item = {"v": VERSION, "x": holder, "until": ends, "expires": to_ms(until + KEPT) // 1000}
+        free = either(Absent(), Compare("until", "<=", to_ms(now)))
+        if isinstance(self.tools.store.write(Put(key=key, item=item, condition=free)), Lost):
+            return None
+        return Place(key, every(equals("x", holder), equals("until", ends)))
+
+    def _vacant(self, team: str, host: str, most: int, now: datetime) -> Iterator[int]:
+        """A few free places, from one drawn anew each time so that rivals seldom meet."""
+        lane = keys.host_place(team, host, 0)
+        query = Query(
+            table=Table.CONTROL, pk=lane.pk, first=lane.sk, last=keys.host_place(team, host, most).sk
+        )
+        held = {int(item["sk"]) for item in items(self.tools.store, query) if from_ms(item["until"]) > now}
+        free = [number for number in range(most) if number not in held]
+        start = int(self.tools.entropy.fraction() * len(free))
+        yield from (free[start:] + free[:start])[: self._limits.host_tries]
+
+    @property
+    def _limits(self) -> Limits:
+        return self.tools.limits
+
+
+def _since(record: Execution, now: datetime) -> datetime:
+    """Since when its host has kept it."""
+    return now if record.host_wait is None else record.host_wait.since
