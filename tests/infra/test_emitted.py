@@ -29,6 +29,7 @@ from functions.tick import handler as tick
 from infra.names import NAMESPACE
 from tests.infra.test_operations import charted, dashboard, watched
 from tests.support.functions import QUEUES, WorldStage
+from tests.support.grants import held
 from tests.support.stacks import synthesised
 from tests.support.world import World
 
@@ -57,12 +58,16 @@ class Hour:
         self.stage.store = self.stage.quick_store = self.world.store
         self.stage.queues = self.world.queues
         self.throttles, self.died = 0, False
-        built = {queue: (each.build(self.stage), most) for queue, (each, most) in FEEDS.items()}
+        built = {queue: (self.build(each), most) for queue, (each, most) in FEEDS.items()}
         self.feeds = {
             queue: (instrumented(one, self.stage.observed), most) for queue, (one, most) in built.items()
         }
-        self.tick = instrumented(tick.build(self.stage), self.stage.observed)
-        self.sweep = instrumented(sweep.build(self.stage), self.stage.observed)
+        self.tick = instrumented(self.build(tick), self.stage.observed)
+        self.sweep = instrumented(self.build(sweep), self.stage.observed)
+
+    def build(self, module):
+        """A handler that may do what its deployed role may."""
+        return module.build(held(self.stage, module.__name__))
 
     def busy(self, call, proceed):
         """Now and then the store has no room."""

@@ -25,6 +25,7 @@ from fencepost.runtime.settings import Settings
 from functions.api.handler import build
 from tests.support.clock import CountingEntropy, SettableClock
 from tests.support.documents import Contract
+from tests.support.grants import held
 from tests.support.vault import Vault, secrets_in
 from tests.support.world import ScriptedTargets, ToldTeams
 
@@ -83,6 +84,12 @@ class Reply:
 
 
 @cache
+def _contract() -> Contract:
+    """One for the process: the document takes a while to make."""
+    return Contract(document())
+
+
+@cache
 def _observed() -> Observability:
     """One for the process: its logger is."""
     return observability("test", io.StringIO())
@@ -101,7 +108,7 @@ class Front:
     stage: MemoryStage
     memory: MemoryStore
     handler: Any = None
-    contract: Contract = field(default_factory=lambda: Contract(document()))
+    contract: Contract = field(default_factory=lambda: _contract())
 
     @classmethod
     def at(cls, instant: str = "2026-03-01T12:00:00Z", *, team: bool = True) -> Front:
@@ -118,7 +125,7 @@ class Front:
             settings=Settings(stage="test", limits=Limits(shards=4), admins=frozenset({ADMIN_ROLE})),
             observed=_observed(),
         )
-        front = cls(stage=stage, memory=memory, handler=build(stage))
+        front = cls(stage=stage, memory=memory, handler=build(held(stage, build.__module__)))
         if team:
             front.put("/v1/teams/payments", {"principals": [OWNER_ROLE]}, by=ADMIN)
         return front
@@ -131,7 +138,7 @@ class Front:
     def through(self, store: Store) -> Front:
         """The same stage behind `store`."""
         self.stage.store = store
-        self.handler = build(self.stage)
+        self.handler = build(held(self.stage, build.__module__))
         return self
 
     def get(self, path: str, **how: Any) -> Reply:

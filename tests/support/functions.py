@@ -12,6 +12,7 @@ from fencepost.application.store import Store
 from fencepost.runtime.function import Build, instrumented
 from fencepost.runtime.observability import Observability, observability
 from fencepost.runtime.settings import Settings
+from tests.support.grants import held
 from tests.support.world import World
 
 EVENTS = Path(__file__).resolve().parents[2] / "events"
@@ -58,7 +59,7 @@ class WorldStage:
 
     def feed(self, build: Build, name: str) -> Any:
         """The answer of a function to `events/{name}.json`."""
-        return instrumented(build(self), self.observed)(event(name), None)
+        return instrumented(build(held(self, build.__module__)), self.observed)(event(name), None)
 
     def lines(self) -> list[dict[str, Any]]:
         """Everything that was said, log lines and metrics."""
