@@ -108,7 +108,7 @@ class Front:
     stage: MemoryStage
     memory: MemoryStore
     handler: Any = None
-    contract: Contract = field(default_factory=lambda: _contract())
+    contract: Contract = field(default_factory=_contract)
 
     @classmethod
     def at(cls, instant: str = "2026-03-01T12:00:00Z", *, team: bool = True) -> Front:

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.seam import Around, PortCall, seamed
 from fencepost.application import messages
+from fencepost.application.delivery.results import PutBack
 from fencepost.application.errands.errand import Errand, waiting
 from fencepost.application.messages import read_wake
 from fencepost.application.ports import QueueName, tier_queue
-from fencepost.application.store import Store
 from fencepost.domain.model import Tier
 from fencepost.runtime import delivering, upkeep
 from functions.api.handler import build
@@ -39,8 +38,8 @@ class Gate:
 
 def behind(stage: MemoryStage, around: Around) -> MemoryStage:
     """The same stage, its ports behind `around`."""
-    store = cast("Store", seamed(stage.store, "store", around))
-    queues = cast("MemoryQueues", seamed(stage.queues, "queues", around))
+    store = seamed(stage.store, "store", around)
+    queues = seamed(stage.queues, "queues", around)
     notifier: Any = seamed(stage.notifier, "notifier", around)
     return replace(stage, store=store, queues=queues, notifier=notifier)
 
@@ -70,13 +69,17 @@ def stepping(front: Front, around: Around) -> None:
 
 def delivering_once(front: Front, around: Around) -> None:
     """Every message that is visible is handled once, behind `around`; what is not done comes back."""
-    stage = behind(front.stage, around)
-    work, queues = delivering.deliveries(stage).advance, front.stage.queues
+    gate = Gate(around)
+    work, queues = delivering.deliveries(behind(front.stage, gate)).advance, front.stage.queues
+    gate.open = True
     for tier in Tier:
         for message in queues.receive(tier_queue(tier), 10, timedelta(0)):
             with suppress(Killed):
-                work.run(read_wake(message.body), message)
-                queues.delete([message])
+                disposition = work.run(read_wake(message.body), message)
+                if isinstance(disposition, PutBack):
+                    queues.set_visibility(message, disposition.seconds)
+                else:
+                    queues.delete([message])
 
 
 def errands_left(front: Front) -> list[Errand]:

@@ -149,7 +149,8 @@ def test_executions_of_several_backfills_are_listed_in_order_of_their_instants(f
     front.clock.advance(seconds=1)
     ask(front, rate=600, force=True)
     machine.run("2026-03-01T12:14:00Z")
-    found, cursor = [], ""
+    found: list[dict[str, object]] = []
+    cursor: str | None = ""
     while cursor is not None:
         body = front.get(f"{REPORT}/executions?limit=5{cursor and '&cursor=' + cursor}").body
         found += body["items"]

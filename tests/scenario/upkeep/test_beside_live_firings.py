@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime, timedelta
 from random import Random
+from typing import Any
 
 from fencepost.domain.instants import from_wire
 from tests.support.api import ADMIN, HOOK, Front
@@ -66,7 +67,8 @@ def storm(front: Front, tier: str, jobs: int) -> list[str]:
 
 
 def executions(front: Front, job: str):
-    found, cursor = [], ""
+    found: list[dict[str, Any]] = []
+    cursor: str | None = ""
     while cursor is not None:
         more = cursor and f"&cursor={cursor}"
         body = front.get(f"{PAYMENTS}/jobs/{job}/executions?limit=100{more}").body
