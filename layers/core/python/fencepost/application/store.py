@@ -202,11 +202,15 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Share `number` (from 0) of `of` shares of a table; together they are the whole table."""
+    """Share `number` (from 0) of `of` shares of a table; together they are the whole table.
+
+    Not `strong`: as it was a moment ago, for half the price; for whoever looks again before acting.
+    """
 
     table: Table
     number: int = 0
     of: int = 1
+    strong: bool = True
 
 
 class StoreError(Exception):

@@ -19,6 +19,7 @@ from fencepost.cli import (
     policies,
     previews,
     service,
+    size,
     stories,
     switches,
     teams,
@@ -61,6 +62,7 @@ app.command("limits", rich_help_panel=SERVICE)(service.limits)
 app.command("audit", rich_help_panel=SERVICE)(service.audit)
 app.command("doctor", rich_help_panel=SERVICE)(service.doctor)
 app.command("iam-policy", rich_help_panel=SERVICE)(policies.iam_policy)
+app.command("size", rich_help_panel=SERVICE)(size.size)
 app.add_typer(local, name="local", rich_help_panel=SERVICE)
 
 

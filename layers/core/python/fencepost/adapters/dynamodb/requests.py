@@ -77,7 +77,7 @@ def query(query: Query, names: Names, *, limit: int | None, start: Mapping[str, 
 
 def scan(share: Share, names: Names, *, limit: int | None, start: Mapping[str, Any] | None) -> Parameters:
     """Of Scan, for one page of a segment."""
-    parameters: Parameters = {"TableName": names[share.table], "ConsistentRead": True}
+    parameters: Parameters = {"TableName": names[share.table], "ConsistentRead": share.strong}
     if share.of > 1:
         parameters |= {"Segment": share.number, "TotalSegments": share.of}
     if limit is not None:

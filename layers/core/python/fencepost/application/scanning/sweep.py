@@ -73,15 +73,19 @@ class Sweep:
     refresh: Refresh | None = None
 
     def run(self, now: datetime, number: int = 0, of: int = 1) -> SweepReport:
-        """Share `number` of `of`: its shards' past buckets, its jobs, its executions."""
+        """Share `number` of `of`: its shards' past buckets, its jobs, its executions. The tables are read at half
+        price, as they were a moment ago: whatever is mended is conditioned on what the record says then.
+        """
         report = SweepReport()
         for shard in range(number, self.limits.shards, of):
             self._buckets(shard, now, report)
             aside = Query(table=Table.TIMERS, pk=keys.quarantine_partition(shard))
             report.quarantined += sum(len(page) for page in self.store.pages(aside))
-        for job in self._jobs(Share(table=Table.JOBS, number=number, of=of), report):
+        for job in self._jobs(Share(table=Table.JOBS, number=number, of=of, strong=False), report):
             self._job(job, now, report)
-        for record in self._executions(Share(table=Table.EXECUTIONS, number=number, of=of), report):
+        for record in self._executions(
+            Share(table=Table.EXECUTIONS, number=number, of=of, strong=False), report
+        ):
             self._execution(record, now, report)
         return report
 

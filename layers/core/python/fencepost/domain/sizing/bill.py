@@ -1,0 +1,195 @@
+"""What a month costs, line by line, each with what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fencepost.domain.sizing import prices
+from fencepost.domain.sizing.advice import OVERHEAD_SECONDS, PER_POLLER, Advice
+from fencepost.domain.sizing.load import Load
+from fencepost.domain.sizing.usage import (
+    CLAIM_CPU,
+    FULL_BATCHES,
+    FULL_CORE_MB,
+    PASS_QUEUE_REQUESTS,
+    PASS_READS,
+    PASS_WRITES,
+    Units,
+)
+
+UTILISATION = 0.7
+"""Of provisioned capacity: as much as auto scaling keeps in use."""
+DELIVERY_MB = 512
+HOLD_SECONDS = 0.5
+"""On average from a message's surfacing, up to a second early, until its firing is due. It is in Lambda's bill."""
+MEAN_FILL = 5.0
+"""Messages in a batch on average: full at round minutes, nearly empty between them."""
+SECOND_NET_SECONDS = 0.008
+"""Two calls of the store, one after the other, for each job."""
+RECORD_KB = 0.5
+RETENTION_DAYS = 30
+JOB_KB = 1.2
+LOG_BYTES = 200
+METRICS, ALARMS = 60, 45
+MINUTES_A_MONTH = 30 * 1440
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Dollars a month for one thing. `shared`: whoever schedules with EventBridge pays it as well."""
+
+    what: str
+    dollars: float
+    basis: str
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """A month."""
+
+    lines: tuple[Line, ...]
+    firings: float
+
+    @property
+    def dollars(self) -> float:
+        """A month."""
+        return sum(line.dollars for line in self.lines)
+
+    @property
+    def per_million(self) -> float:
+        """Dollars for a million firings."""
+        return self.dollars / self.firings * 1e6
+
+    @property
+    def shared(self) -> float:
+        """The part that does not depend on who schedules."""
+        return sum(line.dollars for line in self.lines if line.shared)
+
+
+def bill(load: Load, advice: Advice, *, provisioned: bool = False, units: Units = FULL_BATCHES) -> Bill:
+    """A month of `load` on a stage as advised.
+
+    `provisioned`: the timers' table is bought by the hour, at the mean rate, since claims are spread over the minutes
+    before they are due. Leases, outcomes and slots come when firings are due: they are always paid on demand.
+    """
+    lines = [
+        *_dynamodb(load, advice, units, provisioned=provisioned),
+        *_lambda(load, advice),
+        *_rest(load, advice, units),
+    ]
+    return Bill(tuple(lines), load.firings)
+
+
+def _dynamodb(load: Load, advice: Advice, units: Units, *, provisioned: bool) -> Iterator[Line]:
+    firings = load.firings
+    passes = advice.shards * MINUTES_A_MONTH
+    if provisioned:
+        capacity = load.rate * units.timer_writes / UTILISATION
+        dollars = capacity * prices.WRITE_CAPACITY_HOUR * prices.HOURS_A_MONTH
+        yield Line("claims: timers", dollars, f"{capacity:,.0f} write units a second, bought by the hour")
+    else:
+        dollars = firings * units.timer_writes * prices.WRITE_UNIT
+        yield Line("claims: timers", dollars, f"{units.timer_writes:g} write units each")
+    yield Line(
+        "claims: records",
+        firings * units.claim_writes * prices.WRITE_UNIT,
+        f"{units.claim_writes:g} write units each",
+    )
+    yield Line(
+        "lease and outcome",
+        firings * units.record_writes * prices.WRITE_UNIT,
+        f"{units.record_writes:g} write units each",
+        shared=True,
+    )
+    yield Line(
+        "slots", firings * units.slot_writes * prices.WRITE_UNIT, f"{units.slot_writes:g} write units each"
+    )
+    yield Line("reads", firings * units.reads * prices.READ_UNIT, f"{units.reads:g} read units each")
+    idle = passes * (PASS_WRITES * prices.WRITE_UNIT + PASS_READS * prices.READ_UNIT)
+    yield Line("passes over shards", idle, f"{advice.shards} shards, every minute")
+    gigabytes = _stored(load)
+    stored = max(0.0, gigabytes - prices.STORED_GIGABYTES_FREE) * prices.STORED_GIGABYTE_MONTH
+    yield Line(
+        "storage and recovery",
+        stored + gigabytes * prices.RECOVERY_GIGABYTE_MONTH,
+        f"{gigabytes:,.0f} GB: records of {RETENTION_DAYS} days",
+        shared=True,
+    )
+
+
+def _stored(load: Load) -> float:
+    """Gigabytes of jobs, and of records for as long as they are kept."""
+    return load.jobs * JOB_KB / 1e6 + load.firings * RECORD_KB / 1e6 / 30 * RETENTION_DAYS
+
+
+def _second_net(load: Load) -> Line:
+    """Once a day both tables are read as a whole, weakly, and each job's newest record and timer are looked up."""
+    units = _stored(load) * 1e9 / 4096 * 0.5 + load.jobs * 2
+    dollars = 30 * (
+        units * prices.READ_UNIT
+        + load.jobs * SECOND_NET_SECONDS * FULL_CORE_MB / 1024 * prices.GIGABYTE_SECOND
+    )
+    return Line(
+        "the daily second net",
+        dollars,
+        f"{units / 1e6:,.0f} million read units a day, {SECOND_NET_SECONDS * 1000:g} ms a job",
+    )
+
+
+def _lambda(load: Load, advice: Advice) -> Iterator[Line]:
+    batches = load.firings / MEAN_FILL
+    seconds = HOLD_SECONDS + load.target_seconds + OVERHEAD_SECONDS
+    yield Line(
+        "delivery functions",
+        _invoked(batches, seconds, DELIVERY_MB),
+        f"{seconds:.2g} s for {MEAN_FILL:g} at a time, {DELIVERY_MB} MB; {HOLD_SECONDS:g} s of it waiting for due",
+        shared=True,
+    )
+    passes = advice.shards * MINUTES_A_MONTH
+    each = 0.3 + load.firings / passes * CLAIM_CPU * 3
+    yield Line("scan functions", _invoked(passes, each, FULL_CORE_MB), "a pass of a shard each minute")
+    yield _second_net(load)
+    dollars = advice.pollers * prices.POLLER_MONTH
+    yield Line(
+        "pollers",
+        dollars,
+        f"{advice.pollers} provisioned, of {PER_POLLER} messages a second each",
+        shared=True,
+    )
+
+
+def _rest(load: Load, advice: Advice, units: Units) -> Iterator[Line]:
+    firings = load.firings
+    requests = (
+        units.queue_requests + 0.2 * (units.batch / MEAN_FILL - 1)
+        if units.batch > 1
+        else units.queue_requests
+    )
+    passes = advice.shards * MINUTES_A_MONTH * PASS_QUEUE_REQUESTS
+    asked = firings * requests
+    dollars = max(0.0, asked + passes - prices.QUEUE_REQUESTS_FREE) * prices.QUEUE_REQUEST
+    yield Line(
+        "queues", dollars + asked * prices.FAIR_QUEUE_REQUEST, f"{requests:.2f} requests each", shared=True
+    )
+    gigabytes = firings * (load.payload_kb + 0.5) / 1e6
+    egress = max(0.0, gigabytes - prices.EGRESS_GIGABYTES_FREE) * prices.EGRESS_GIGABYTE
+    yield Line("traffic to targets", egress, f"{gigabytes:,.0f} GB", shared=True)
+    logged = firings / MEAN_FILL * LOG_BYTES / 1e9
+    yield Line(
+        "logs", logged * prices.LOGGED_GIGABYTE, f"{logged:,.0f} GB, a line for each batch", shared=True
+    )
+    watched = (
+        METRICS * prices.METRIC_MONTH
+        + ALARMS * prices.ALARM_MONTH
+        + prices.DASHBOARD_MONTH
+        + prices.KEY_MONTH
+    )
+    yield Line(
+        "metrics, alarms, key", watched, f"{METRICS} metrics, {ALARMS} alarms, a dashboard", shared=True
+    )
+
+
+def _invoked(times: float, seconds: float, megabytes: int) -> float:
+    return times * (prices.INVOCATION + seconds * megabytes / 1024 * prices.GIGABYTE_SECOND)
