@@ -19,8 +19,8 @@ from infra.local.deploy import ADMIN, Deployed, create, deploy, local
 from infra.local.engine import REGION, Engine, running
 from infra.local.identities import create_user
 from infra.names import PASSES, Fn
+from tests.support.deployed_api import SignedApi
 from tests.support.live import until
-from tests.support.signed import SignedApi
 from tests.support.stacks import ROOT
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("deployed")]

@@ -106,8 +106,7 @@ def test_functions_are_told_of_what_they_have_business_with():
     assert told["FENCEPOST_STAGE"] == "prod"
     assert (told["FENCEPOST_SHARDS"], told["FENCEPOST_HORIZON_SECONDS"]) == ("64", "180")
     queues = {name for name in told if name.startswith("FENCEPOST_QUEUE_")}
-    assert queues == {"FENCEPOST_QUEUE_SCAN", "FENCEPOST_QUEUE_PUMP"}
-    assert {name for name in told if name.startswith("FENCEPOST_TABLE_")} == {"FENCEPOST_TABLE_CONTROL"}
+    assert queues == {f"FENCEPOST_QUEUE_{queue.upper()}" for queue in (*TIERS, *PASSES)}
     assert "FENCEPOST_KMS_KEY_ID" not in told
 
 
