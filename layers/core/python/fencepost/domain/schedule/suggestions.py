@@ -65,7 +65,7 @@ def alternative(text: str) -> str | None:
     text = text.strip()
     wrapped = _WRAPPED.fullmatch(text)
     words = (wrapped.group(1) if wrapped else text).split()
-    interval = _rate(text) or _seconds(words)
+    interval = _rate(text) or (None if wrapped else _seconds(words))  # what is wrapped has no seconds
     for candidate in [] if interval else _five_fields(words):
         mended = " ".join(_mend(spec, word) for spec, word in zip(SPECS, candidate, strict=True))
         if _accepted(mended):
