@@ -51,6 +51,7 @@ class TeamFields(TypedDict, total=False):
     principals: list[str]
     retention_days: int
     allowed_hosts: list[str] | None
+    hosts: Mapping[str, Any]
     delivery_role: str | None
 
 
