@@ -19,24 +19,44 @@ from fencepost.domain.model import Execution, LongWork, RetryPolicy
 from fencepost.domain.outcome import Accepted
 from fencepost.domain.states import ExecutionState
 from tests.support.faults import Killed
-from tests.support.world import BROKEN, OK, World
+from tests.support.registry import OWNER
+from tests.support.world import BROKEN, GRAVES, OK, World
 
 T = TypeVar("T")
 NOBODY = timedelta(0)
 
 
 class Meanwhile:
-    """Lets something happen before the first single write of an execution's record."""
+    """Lets something happen before the first write of an execution's record by `method`."""
 
-    def __init__(self, happens: Callable[[], object]) -> None:
+    def __init__(self, happens: Callable[[], object], method: str = "write") -> None:
         self._happens: Callable[[], object] | None = happens
+        self._method = method
 
     def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
         happens = self._happens
-        if happens is not None and call.method == "write" and call.args[0].key.table == "executions":
+        if happens is not None and call.method == self._method and writes_a_record(call):
             self._happens = None
             happens()
         return proceed()
+
+
+class Interrupted:
+    """Kills the process before it would write `name` on an execution's record."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
+        if call.method == "write" and writes_a_record(call) and self._name in call.args[0].set:
+            raise Killed
+        return proceed()
+
+
+def writes_a_record(call: PortCall) -> bool:
+    """Whether the call writes an execution's record."""
+    actions = [call.args[0]] if call.method == "write" else call.args[0]
+    return any(action.key.table == "executions" for action in actions)
 
 
 class AfterTheCall(Meanwhile):
@@ -151,3 +171,24 @@ def test_D7_an_answer_that_is_recorded_late_does_not_cut_the_lease_that_heartbea
     world.rewire(AfterTheCall(beat))
     world.poll()
     assert world.record(queued).lease_until == heard[0].lease_until
+
+
+def test_P4_a_second_death_is_told_though_the_first_one_was_noted_while_its_owner_redrove_it():
+    """Whoever buried the first death notes that its message was sent, between the redrive's read and its write."""
+    world = World()
+    world.targets.then = BROKEN
+    queued = world.queue(world.job(retry=RetryPolicy(max_attempts=1)))
+    world.rewire(Interrupted("told"))
+    with suppress(Killed):
+        world.poll()
+    world.rewire()
+    dead = world.record(queued)
+    assert (dead.state, dead.told) == (ExecutionState.DEAD, False)
+    noting = world.parts.advance
+    world.rewire(Meanwhile(lambda: noting.run(queued.id, None), method="transact"))
+    world.parts.redrive.one(OWNER, "payments", queued.id, world.clock.now())
+    world.rewire()
+    world.poll(GRAVES)  # the first death's message finds it alive again
+    world.run()
+    assert world.record(queued).told
+    assert len(world.notifier.told) == 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from fencepost.application.moves import Moved, finished, moved
+from fencepost.application.store import Lacks, equals, every
 from fencepost.domain.attempts import begun, closed
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Tier
@@ -63,8 +64,11 @@ def succeeded(before: Execution, outcome: Outcome, *, now: datetime, retention: 
 
 
 def redriven(before: Execution, actor: str) -> Moved:
-    """Back to the queue, on the recovery tier, with its budget anew; what was pinned stays pinned."""
-    return moved(
+    """Back to the queue, on the recovery tier, with its budget anew; what was pinned stays pinned.
+
+    Only while `told` is as it was read: a death that is noted as told in this moment would be taken for the next one.
+    """
+    again = moved(
         before,
         Move.REDRIVE,
         tier=Tier.RECOVERY,
@@ -76,3 +80,5 @@ def redriven(before: Execution, actor: str) -> Moved:
         not_before=None,
         actor=actor,
     )
+    as_read = equals("told", True) if before.told else Lacks("told")  # noqa: FBT003 - a value to compare with
+    return replace(again, write=replace(again.write, condition=every(again.write.condition, as_read)))

@@ -201,7 +201,7 @@ class Tools:
 
 def _stands(before: Execution, item: Item | None) -> bool:
     """The stored record is still the one that was read."""
-    lease = ms(before.lease_until)
-    read = (before.state.value, before.generation, before.fence, before.attempt, before.lane, lease)
-    names = ("state", "gen", "fence", "attempt", "lane", "lease")
+    seen = (before.state.value, before.generation, before.fence, before.attempt)
+    read = (*seen, before.lane, ms(before.lease_until), before.told or None)
+    names = ("state", "gen", "fence", "attempt", "lane", "lease", "told")
     return item is not None and tuple(item.get(name) for name in names) == read
