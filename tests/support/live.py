@@ -28,7 +28,7 @@ from fencepost.domain.instants import to_wire
 from fencepost.runtime.clock import monotonic_seconds, sleep_ms, utc_now
 
 REGION = "us-east-1"
-READY_SECONDS = 20.0
+READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
 ADMIN = "arn:aws:sts::000000000000:assumed-role/fencepost-admin/local"
 _ENDPOINT = re.compile(r"endpoint\s+(http://127\.0\.0\.1:\d+)/v1")
