@@ -37,11 +37,11 @@ def test_a_firing_is_claimed_a_horizon_ahead_and_its_successor_planted() -> None
     assert shard.sent() == [str(record.id)]
 
 
-def test_the_message_surfaces_a_second_before_due() -> None:
+def test_D8_the_message_surfaces_within_the_second_before_due_and_shortly_before_it() -> None:
     shard = Shard("2026-03-01T02:28:10.400Z")
     shard.register("report", DAILY)
     shard.scan()
-    assert to_wire(shard.memory_queues.next_visible()) == "2026-03-01T02:29:59.400Z"  # type: ignore[arg-type]
+    assert to_wire(shard.memory_queues.next_visible()) == "2026-03-01T02:29:59.580Z"  # type: ignore[arg-type]
 
 
 def test_B7_the_chain_is_followed_inside_the_horizon_link_by_link() -> None:

@@ -33,6 +33,8 @@ class Limits:
     max_delay: timedelta = 15 * _M
     timer_instead: timedelta = 14 * _M
     early_send: timedelta = 1 * _S
+    surface_early: timedelta = timedelta(milliseconds=350)
+    claim_takes: timedelta = timedelta(milliseconds=70)
     hold_at_most: timedelta = 2 * _S
 
     tick_lease: timedelta = 20 * _S

@@ -1,4 +1,9 @@
-"""How fast a scan claims timers that are not due yet: a crowded minute takes most of the horizon."""
+"""How fast a scan claims timers that are not due yet, and at which moments.
+
+A crowded minute takes most of the horizon. And since a queue delays by whole seconds, the moment of sending decides how
+long before its firing a message surfaces: sent at any time, somewhere in the second before; sent at the right time,
+shortly before, together with all others of that second. Then fewer functions wait for less, with fuller batches.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from fencepost.domain.limits import Limits
 from fencepost.domain.model import Timer
 
 _MARGIN = timedelta(seconds=30)
+_SECOND = timedelta(seconds=1)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,18 +52,28 @@ class Pace:
         if ahead <= timedelta(0):
             return True
         rate = self._rate(ahead, left)
-        elapsed = (now - self.filled_at) / timedelta(seconds=1)
+        elapsed = (now - self.filled_at) / _SECOND
         self.tokens = min(float(self.limits.claim_group), self.tokens + elapsed * rate)
         self.filled_at = now
-        if self.tokens < len(group):
-            pause = timedelta(seconds=(len(group) - self.tokens) / rate)
-            if now + pause >= self.ends:
-                return False
-            self.clock.sleep(pause)
-            self.tokens, self.filled_at = float(len(group)), self.clock.now()
-        self.tokens -= len(group)
+        short = max(0.0, len(group) - self.tokens)
+        pause = self._aligned(timedelta(seconds=short / rate), now, group, rate)
+        if now + pause >= self.ends:
+            return False
+        self.clock.sleep(pause)
+        self.filled_at = self.clock.now()
+        self.tokens += (self.filled_at - now) / _SECOND * rate
+        self.tokens = min(float(self.limits.claim_group), self.tokens) - len(group)
         return True
 
+    def _aligned(self, pause: timedelta, now: datetime, group: Sequence[Timer], rate: float) -> timedelta:
+        """`pause`, made longer by less than a second, so that the group's messages surface shortly before they are
+        due. Where groups follow each other faster than that, it stays as it is.
+        """
+        if rate > self.limits.claim_group:
+            return pause
+        early = self.limits.surface_early + self.limits.claim_takes
+        return pause + (group[0].due - now - pause - early) % _SECOND
+
     def _rate(self, ahead: timedelta, left: int) -> float:
-        seconds = max(ahead - _MARGIN, timedelta(seconds=1)) / timedelta(seconds=1)
+        seconds = max(ahead - _MARGIN, _SECOND) / _SECOND
         return min(float(self.limits.claim_rate_max), max(float(self.limits.claim_rate_min), left / seconds))

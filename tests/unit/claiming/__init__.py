@@ -1,0 +1,1 @@
+"""What a timer becomes, decided without any store."""
