@@ -12,6 +12,7 @@ from fencepost.cli import (
     apply,
     backfills,
     calendars,
+    console,
     dead_letters,
     executions,
     jobs,
@@ -48,6 +49,7 @@ app.add_typer(importing, name="import", rich_help_panel=DECLARE)
 app.command("preview", rich_help_panel=DECLARE)(previews.preview)
 app.command("next", rich_help_panel=LOOK)(stories.following)
 app.command("watch", rich_help_panel=LOOK)(watching.watch)
+app.command("console", rich_help_panel=LOOK)(console.console)
 app.command("history", rich_help_panel=LOOK)(stories.history)
 app.command("why", rich_help_panel=LOOK)(stories.why)
 app.command("executions", rich_help_panel=LOOK)(executions.browse)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,10 @@ from fencepost.local.options import (
     Parts,
     StoreKind,
 )
+
+if TYPE_CHECKING:
+    from fencepost.local.gateway.credentials import Credential
+    from fencepost.local.service import Page
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 
@@ -79,7 +83,16 @@ def local(
         )
     except OptionsError as error:
         raise typer.BadParameter(str(error)) from error
-    raise typer.Exit(run(options))
+    raise typer.Exit(run(options, page_of=_page))
+
+
+def _page(endpoint: str, holder: Credential, team: str | None) -> Page:
+    """The web console, signed for by the service's own administrator."""
+    from fencepost.client import Fencepost, Keys  # noqa: PLC0415 - the other commands do without
+    from fencepost.console.serving import console  # noqa: PLC0415 - the same
+
+    keys = Keys(access_key_id=holder.access_key_id, secret_access_key=holder.secret_access_key)
+    return console(Fencepost(endpoint=endpoint, keys=keys).caller, team)
 
 
 def default_store() -> StoreKind:

@@ -29,6 +29,8 @@ def rows(service: LocalService) -> Iterator[tuple[str, str]]:
     if service.endpoint is not None:
         yield "endpoint", f"{service.endpoint}/v1"
         yield from _callers(service)
+        if service.page is not None:
+            yield "console", service.page.entry(service.endpoint)
     yield "data", _data(service)
     yield "logs", f"{service.data.path / 'log'}"
     if options.parts is not Parts.BOTH:

@@ -18,16 +18,16 @@ from fencepost.local.files import DataDirError
 from fencepost.local.identities import DEMO_TEAM
 from fencepost.local.live import Live, Tail
 from fencepost.local.options import LocalOptions
-from fencepost.local.service import LocalService
+from fencepost.local.service import LocalService, MakePage
 
 INTERRUPTED = 130
 
 
-def run(options: LocalOptions, console: Console | None = None) -> int:
+def run(options: LocalOptions, console: Console | None = None, page_of: MakePage | None = None) -> int:
     """The process's exit status: 0 after a drained stop, 1 where the service could not start."""
     console = console or Console()
     try:
-        service = LocalService(options=options, tell=console.print)
+        service = LocalService(options=options, tell=console.print, page_of=page_of)
     except (DataDirError, EngineError) as error:
         return _refused(console, str(error))
     except OSError as error:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from fencepost.local import worker
 from fencepost.local.aws_engine import AwsEngine
 from fencepost.local.engine import Engine, engine
 from fencepost.local.files import DataDir, DataDirError
 from fencepost.local.gateway.credentials import Credential, CredentialsFile
-from fencepost.local.gateway.gateway import Gateway
+from fencepost.local.gateway.gateway import Gateway, Mount
+from fencepost.local.gateway.request import Request, Response
 from fencepost.local.gateway.server import HttpServer
 from fencepost.local.gateway.signature import Verifier
-from fencepost.local.identities import Identities, identities
+from fencepost.local.identities import DEMO_TEAM, Identities, identities
 from fencepost.local.options import LocalOptions, Parts, StoreKind
 from fencepost.local.stage import LocalStage
 from fencepost.local.workers import Workers
@@ -24,15 +25,31 @@ from functions.api import handler as api
 Tell = Callable[[str], None]
 
 
+class Page(Mount, Protocol):
+    """A web page that the gateway serves beside the API."""
+
+    def entry(self, endpoint: str) -> str:
+        """The address that opens it, on a server at `endpoint`."""
+
+
+MakePage = Callable[[str, Credential, str | None], Page]
+"""The page for an endpoint, whose calls are signed with a credential, and which shows a team first."""
+
+
 @dataclass(kw_only=True)
 class LocalService:
-    """Begins with `start`, ends with `stop`; what it holds is then finished. `tell` hears what an owner should know."""
+    """Begins with `start`, ends with `stop`; what it holds is then finished. `tell` hears what an owner should know.
+
+    `page_of`: makes the page that the gateway serves beside the API.
+    """
 
     options: LocalOptions
     tell: Tell
+    page_of: MakePage | None = None
     data: DataDir = field(init=False)
     stage: LocalStage = field(init=False)
     known: Identities = field(init=False)
+    page: Page | None = field(init=False, default=None)
     _aws: AwsEngine | None = field(init=False, default=None)
     _locks: list[TextIO] = field(init=False, default_factory=list)
     _engine: Engine | None = field(init=False, default=None)
@@ -51,6 +68,9 @@ class LocalService:
         self.known = identities(keys)
         if "api" in parts:
             self._server = HttpServer(self._gateway(keys).answer, self.options.port)
+            if self.page_of is not None:
+                team = DEMO_TEAM if self.options.demo else None
+                self.page = self.page_of(self._server.url, self.known.admin, team)
         if "engine" in parts:
             self._engine = engine(self.stage, delivers=not self.options.workers)
         if "engine" in parts and self.options.workers:
@@ -117,4 +137,8 @@ class LocalService:
             region=stage.settings.region,
             stage=stage.settings.stage,
             anyone=self.anyone,
+            mounts=(self._paged,),
         )
+
+    def _paged(self, request: Request) -> Response | None:
+        return None if self.page is None else self.page(request)

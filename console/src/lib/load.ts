@@ -1,0 +1,35 @@
+// The coming day by minute: shades, and which minutes are crowded.
+
+export interface Crowded {
+  minute: number;
+  count: number;
+}
+
+/** The fullest minutes that hold more than three times what an even spread would, and more than one. */
+export function crowded(minutes: number[], most = 5): Crowded[] {
+  const total = minutes.reduce((sum, count) => sum + count, 0);
+  const limit = Math.max(1, (3 * total) / minutes.length);
+  return minutes
+    .map((count, minute) => ({ minute, count }))
+    .filter((each) => each.count > limit)
+    .sort((one, other) => other.count - one.count || one.minute - other.minute)
+    .slice(0, most);
+}
+
+/** 0 for nothing, then 1..steps by the root of the count: one peak does not hide the rest. */
+export function shade(count: number, peak: number, steps: number): number {
+  return count === 0 || peak === 0 ? 0 : Math.min(steps, 1 + Math.floor(Math.sqrt(count / peak) * (steps - 0.001)));
+}
+
+export const EDGES = [50, 100, 250, 500, 1000, 2000, 5000, 15_000, 60_000];
+
+/** How many of `values` lie at or below each of EDGES and above the one before; the last counts those beyond all. */
+export function histogram(values: number[]): number[] {
+  const counts = new Array<number>(EDGES.length + 1).fill(0);
+  for (const value of values) {
+    const place = EDGES.findIndex((edge) => value <= edge);
+    const at = place < 0 ? EDGES.length : place;
+    counts[at] = (counts[at] ?? 0) + 1;
+  }
+  return counts;
+}
