@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost.application.messages import read_wake
+from fencepost.application.messages import read_grave
 from fencepost.application.ports import Received
+from fencepost.domain.notification import Notification
 from fencepost.runtime import delivering
 from fencepost.runtime.batches import Batches, Verdict
 from fencepost.runtime.events import Event
@@ -19,7 +20,10 @@ def build(stage: Stage) -> Handler:
     batches = Batches(stage, parallel=delivering.MAX_BATCH)
 
     def one(message: Received) -> Verdict:
-        disposition = dead_letters.handle(read_wake(message.body), stage.clock.now())
+        wanted, now = read_grave(message.body), stage.clock.now()
+        if isinstance(wanted, Notification):
+            return delivering.verdict_of(dead_letters.tell(wanted, now))
+        disposition = dead_letters.handle(wanted, now, message.receive_count)
         delivering.measure_death(disposition, stage.observed.telemetry)
         return delivering.verdict_of(disposition)
 

@@ -259,7 +259,8 @@ class World:
             return Acknowledge(why="pumped")
         identity = messages.read_wake(message.body)
         if message.queue in GRAVES:
-            disposition = self.parts.dead_letters.handle(identity, self.clock.now())
+            receives = message.receive_count
+            disposition = self.parts.dead_letters.handle(identity, self.clock.now(), receives)
         else:
             disposition = self.parts.advance.run(identity, message)
             if isinstance(disposition, Alone):

@@ -6,14 +6,16 @@ from collections import Counter
 from datetime import timedelta
 
 from fencepost.adapters.seam import PortCall
+from fencepost.application.delivery.dead_letter import MOST_TELLINGS
 from fencepost.application.delivery.results import Acknowledge
 from fencepost.application.messages import read_wake
 from fencepost.application.ports import QueueName
+from fencepost.domain.instants import from_wire
 from fencepost.domain.model import Overlap, RetryPolicy
 from fencepost.domain.outcome import Accepted
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.faults import Killed
-from tests.support.world import BROKEN, World
+from tests.support.world import BROKEN, START, World
 
 S = ExecutionState
 
@@ -234,17 +236,35 @@ def test_teams_are_told_what_they_ask_for():
     }
 
 
-def test_a_notice_that_nobody_takes_is_counted_and_blocks_nothing():
+def deaf_world():
+    """A team that wants to hear of successes, and cannot."""
     world = World()
     world.team(notify_on=frozenset({"succeeded"}))
     record = world.queue(world.job())
     world.notifier.deaf = True
-    world.run()
-    (disposition,) = world.dispositions
-    assert isinstance(disposition, Acknowledge)
-    assert disposition.facts is not None
-    assert disposition.facts.untold
+    return world, record
+
+
+def test_a_notice_that_nobody_takes_blocks_nothing_and_is_told_later():
+    world, record = deaf_world()
+    world.run(until="2026-03-01T09:04:00Z")
+    first = world.dispositions[0]
+    assert isinstance(first, Acknowledge)
+    assert first.facts is not None
+    assert first.facts.untold
     assert world.record(record).state is S.SUCCEEDED
+    world.notifier.deaf = False
+    world.run()
+    assert [(told.kind, told.execution_id) for told in world.notifier.told] == [("succeeded", str(record.id))]
+    assert world.at_rest()
+
+
+def test_who_is_deaf_for_a_day_is_not_told_of_a_success_any_more():
+    world, _ = deaf_world()
+    world.run()
+    assert world.at_rest()
+    assert timedelta(hours=12) < world.clock.now() - from_wire(START) < timedelta(hours=24)
+    assert len(world.dispositions) == 1 + MOST_TELLINGS
 
 
 def test_what_a_run_measures():

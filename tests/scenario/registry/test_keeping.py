@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.application.errands.errand import waiting
 from fencepost.application.registry.aftermath import Aftermath
 from fencepost.application.registry.expiry import Expiry
 from fencepost.application.registry.reading import find_job, find_team
@@ -12,7 +13,6 @@ from fencepost.application.store import StoreBusyError, Table
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.registry import Registry
-from tests.support.world import ToldTeams
 
 HOURLY = {"cron": "0 * * * *"}
 
@@ -109,12 +109,11 @@ class TestExpiry:
 
 class TestAftermath:
     def settle(self, registry, record):
-        self.told = getattr(self, "told", ToldTeams())
         job = find_job(registry.store, "payments", "hourly")
         team = find_team(registry.store, "payments")
         assert job is not None
         assert team is not None
-        Aftermath(ports=registry.ports, notifier=self.told).settled(record, team, job)
+        Aftermath(ports=registry.ports).settled(record, team, job)
 
     def fire(self, registry, hour, state):
         job = registry.job("hourly")
@@ -132,11 +131,11 @@ class TestAftermath:
 
         job = registry.job("hourly")
         assert (job.state, job.state_reason) == (JobState.PAUSED, "2 firings in a row ended dead")
-        assert [(told.kind, told.reason) for told in self.told.told] == [
-            ("paused", "2 firings in a row ended dead")
-        ]
+        [errand] = waiting(registry.store)
+        notice = registry.store.get(errand.key)["notice"]
+        assert (notice["kind"], notice["reason"]) == ("paused", "2 firings in a row ended dead")
         self.settle(registry, record)
-        assert len({told.id for told in self.told.told}) == 1
+        assert list(waiting(registry.store)) == [errand]
         assert registry.job("hourly").revision == job.revision
 
     def test_after_a_resume_the_count_begins_anew(self, registry):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_minute, from_ms, to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution
+from fencepost.domain.notification import Notification, notification_of
 
 VERSION = 1
 
@@ -73,6 +75,12 @@ def step(errand: Errand) -> Outgoing:
     )
 
 
+def notice(fields: Mapping[str, Any]) -> Outgoing:
+    """Takes a notice through a dead-letter queue; `fields` are its wire form."""
+    body = json.dumps({"v": VERSION, "notice": dict(fields)}, separators=(",", ":"))
+    return Outgoing(queue=QueueName.DEAD_RECOVERY, body=body, group=str(fields["team"]))
+
+
 def read(body: str) -> dict[str, Any]:
     """The message's fields. Raises UndecodableError for what is no message of ours."""
     try:
@@ -90,6 +98,17 @@ def read_wake(body: str) -> ExecutionId:
         return ExecutionId.parse(read(body)["execution"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UndecodableError(f"not a wake-up: {error}") from error
+
+
+def read_grave(body: str) -> ExecutionId | Notification:
+    """What lies in a dead-letter queue: an execution to look at, or a notice to tell. Raises UndecodableError."""
+    fields = read(body).get("notice")
+    if fields is None:
+        return read_wake(body)
+    try:
+        return notification_of(fields)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UndecodableError(f"not a notice: {error}") from error
 
 
 def read_scan(body: str) -> ScanRequest:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from fencepost.domain.egress import EgressPolicy, check_url
 from fencepost.domain.faults import Fault, Faults
-from fencepost.domain.instants import optional_wire, to_wire
+from fencepost.domain.instants import from_wire, optional_wire, to_wire
 from fencepost.domain.model import NotifyTargets
 from fencepost.domain.target_fields import check_arn
 
@@ -28,7 +30,9 @@ class NotificationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """One thing to tell. `id` is derived from what happened, so whoever tells it again tells it with the same id."""
+    """One thing to tell. `id` is derived from what happened, so whoever tells it again tells it with the same id. `job` is
+    empty where it concerns a whole team.
+    """
 
     id: str
     kind: NotificationKind
@@ -74,12 +78,27 @@ def notification_to_wire(notification: Notification) -> dict[str, object]:
         "id": notification.id,
         "kind": notification.kind.value,
         "team": notification.team,
-        "job": notification.job,
+        "job": notification.job or None,
         "execution_id": notification.execution_id,
         "due": optional_wire(notification.due),
         "reason": notification.reason,
         "at": to_wire(notification.at),
     }
+
+
+def notification_of(fields: Mapping[str, Any]) -> Notification:
+    """Reads `notification_to_wire`. Raises ValueError, KeyError or TypeError."""
+    due = fields.get("due")
+    return Notification(
+        id=fields["id"],
+        kind=NotificationKind(fields["kind"]),
+        team=fields["team"],
+        job=fields["job"] or "",
+        execution_id=fields.get("execution_id"),
+        due=None if due is None else from_wire(due),
+        reason=fields.get("reason"),
+        at=from_wire(fields["at"]),
+    )
 
 
 def notification_body(notification: Notification) -> bytes:

@@ -25,7 +25,7 @@ def expiry(stage: Stage) -> Expiry:
 
 def aftermath(stage: Stage) -> Aftermath:
     """What becomes of a job after a firing. It pauses and deletes: no timer is planted."""
-    return Aftermath(ports=_ports(stage, _left_to_scan), notifier=stage.notifier)
+    return Aftermath(ports=_ports(stage, _left_to_scan))
 
 
 def refresher(stage: Stage) -> Callable[[Job], bool]:

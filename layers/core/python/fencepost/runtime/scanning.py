@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from fencepost.application.calendars import RememberedCalendars
+from fencepost.application.codec import UndecodableError
+from fencepost.application.delivery.notices import wants
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.ports import Clock
 from fencepost.application.scanning.claimer import Claimer, default_retention
@@ -16,7 +18,10 @@ from fencepost.application.scanning.scan import Scan
 from fencepost.application.scanning.sweep import Refresh, Sweep, SweepReport
 from fencepost.application.scanning.tick import Tick
 from fencepost.application.scanning.watermark import Watermark
+from fencepost.application.store import StoreError
 from fencepost.domain.instants import MINUTE, SECOND
+from fencepost.domain.model import Execution
+from fencepost.domain.notification import NotificationKind
 from fencepost.domain.schedule import tzdata_age
 from fencepost.runtime.events import Event
 from fencepost.runtime.observability import Metric, Telemetry
@@ -65,7 +70,14 @@ def share(event: Event, now: datetime) -> tuple[int, int]:
 def claimer(stage: Stage) -> Claimer:
     """Turns timers into executions; job writes inside the horizon use it as well (protocol B9)."""
     limits = stage.settings.limits
-    handover = HandOver(store=stage.store, queues=stage.queues, clock=stage.clock, limits=limits)
+    reads = Reads(stage.store)
+    handover = HandOver(
+        store=stage.store,
+        queues=stage.queues,
+        clock=stage.clock,
+        limits=limits,
+        tells=_Tells(reads, stage.clock),
+    )
     return Claimer(
         store=stage.store,
         clock=stage.clock,
@@ -74,10 +86,27 @@ def claimer(stage: Stage) -> Claimer:
         resolver=Resolver(store=stage.store, handover=handover, limits=limits),
         quarantine=Quarantine(store=stage.store, tell=_Alarm(stage)),
         limits=limits,
-        retention=_Retention(Reads(stage.store), stage.clock),
+        retention=_Retention(reads, stage.clock),
         calendars=RememberedCalendars(stage.store, stage.clock),
         no_fire_before=stage.settings.no_fire_before,
     )
+
+
+class _Tells:
+    """Whether anybody waits to hear of an occurrence that was skipped at its claim, or has plans for after the last."""
+
+    def __init__(self, reads: Reads, clock: Clock) -> None:
+        self._reads = reads
+        self._clock = clock
+
+    def __call__(self, record: Execution) -> bool:
+        try:
+            job = self._reads.job(record.id.uid)
+            team = self._reads.team(record.team, self._clock.now())
+        except (StoreError, UndecodableError):
+            return True  # whoever is woken finds out
+        plans = job is not None and job.delete_after_completion
+        return plans or (team is not None and wants(NotificationKind.SKIPPED, team, job))
 
 
 class _Retention:

@@ -10,6 +10,7 @@ from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.notices import Notices
 from fencepost.application.errands.errand import ErrandKind
 from fencepost.application.errands.running import Errands
+from fencepost.application.errands.telling import Telling
 from fencepost.domain.model import NotifyTargets
 from fencepost.domain.notification import Notification
 from fencepost.runtime import delivering
@@ -31,7 +32,8 @@ def errands(stage: Stage) -> Errands:
     steps = BackfillSteps(
         tools=tools, cancel=cancel(stage), calendars=RememberedCalendars(stage.store, stage.clock)
     )
-    return Errands(steps={ErrandKind.BACKFILL: steps.run})
+    telling = Telling(store=stage.store, queues=stage.queues)
+    return Errands(steps={ErrandKind.BACKFILL: steps.run, ErrandKind.TELL: telling.run})
 
 
 def cancel(stage: Stage) -> Cancel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
@@ -12,10 +12,18 @@ from fencepost.application.delivery.dead_letters import (
     decode_dead_letter,
 )
 from fencepost.application.delivery.endings import Endings
-from fencepost.application.delivery.finish import Finish
+from fencepost.application.delivery.finish import UNTOLD_SECONDS, Finish
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.notices import Notices, wants
-from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced, facts_of, no_team
+from fencepost.application.delivery.results import (
+    Acknowledge,
+    Alone,
+    Disposition,
+    PutBack,
+    Raced,
+    facts_of,
+    no_team,
+)
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.delivery.watch import Watch
 from fencepost.application.moves import rewritten
@@ -26,12 +34,14 @@ from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_ms
 from fencepost.domain.judgement import Early, Finished, Hold, Lapsed, LiveLease, Ready, judge
 from fencepost.domain.model import Execution, Team
-from fencepost.domain.notification import NotificationKind
+from fencepost.domain.notification import Notification, NotificationKind
 from fencepost.domain.states import ExecutionState
 
 ROUNDS = 6
 BUSY_SECONDS = 10
-UNTOLD_SECONDS = 60
+LONGEST_UNTOLD_SECONDS = 3_600
+MOST_TELLINGS = 24
+"""What is no death is told again for a day at most: whoever is deaf for longer asks the ledger."""
 REPLANT_AFTER = timedelta(seconds=60)
 
 
@@ -46,15 +56,25 @@ class DeadLetters:
     watch: Watch
     notices: Notices
 
-    def handle(self, identity: ExecutionId, now: datetime) -> Disposition:
-        """Finishes, tells, watches, retries or plants anew, as the record asks for.
+    def handle(self, identity: ExecutionId, now: datetime, receives: int = 1) -> Disposition:
+        """Finishes, tells, watches, retries or plants anew, as the record asks for; `receives`: how often the message
+        came.
 
         Raises UndecodableError for a record that cannot be understood: its message belongs to an operator.
         """
         try:
-            return self._handle(identity, now)
+            return _patient(self._handle(identity, now), receives)
         except (StoreBusyError, OutcomeUnknownError, QueueUnavailableError) as error:
             return PutBack(seconds=BUSY_SECONDS, why=str(error))
+
+    def tell(self, notification: Notification, now: datetime) -> Disposition:
+        """Tells what happened to a job by itself: it was paused, or can no longer fire."""
+        team = self.tools.reads.team(notification.team, now)
+        if team is None:
+            return Acknowledge(why=f"there is no team {notification.team} any more")
+        if not self.notices.notifier.notify(notification, team.notify):
+            return PutBack(seconds=UNTOLD_SECONDS, why="the team could not be told yet")
+        return Acknowledge(why="the team is told")
 
     def _handle(self, identity: ExecutionId, now: datetime) -> Disposition:
         for _ in range(ROUNDS):
@@ -85,13 +105,13 @@ class DeadLetters:
 
     def _finished(self, record: Execution, team: Team, now: datetime) -> Disposition | Raced:
         if record.state is not ExecutionState.DEAD:
-            return self.finish.again(record)
+            return self.finish.again(record, buried=True)
         if not record.told:  # this message is the proof that the queue took it
             told = rewritten(record, told=True)
             if not self.tools.commit(record, told):
                 return Raced("it was redriven meanwhile")
             record = told.record
-        disposition = self.finish.again(record)
+        disposition = self.finish.again(record, buried=True)
         if not isinstance(disposition, Acknowledge):
             return disposition
         return self._notified(record, team, now)
@@ -104,7 +124,8 @@ class DeadLetters:
             return Acknowledge(why="the team was told", facts=facts)
         wanted = wants(NotificationKind.DEAD, team, self.tools.reads.job(record.id.uid))
         if wanted and not self.notices.send(NotificationKind.DEAD, record, team, now):
-            return PutBack(seconds=UNTOLD_SECONDS, why="the team could not be told yet", facts=facts)
+            untold = replace(facts, untold=True)
+            return PutBack(seconds=UNTOLD_SECONDS, why="the team could not be told yet", facts=untold)
         self.tools.store.write(dead_letter_notified(record, now))
         return Acknowledge(
             why="the team is told" if wanted else "the team does not want to be told", facts=facts
@@ -127,3 +148,14 @@ class DeadLetters:
             return Raced("somebody moved it after all")
         self.tools.hand_over(record, planted)
         return Acknowledge(why="it has a new wake-up", facts=facts_of(record))
+
+
+def _patient(disposition: Disposition, receives: int) -> Disposition:
+    """Untold ones come back after twice the time each time; but for deaths, not for ever."""
+    facts = None if isinstance(disposition, Alone) else disposition.facts
+    if not isinstance(disposition, PutBack) or facts is None or not facts.untold:
+        return disposition
+    if facts.state is not ExecutionState.DEAD and receives >= MOST_TELLINGS:
+        return Acknowledge(why="the team could not be told, and is not told any more", facts=facts)
+    seconds = min(UNTOLD_SECONDS * 2 ** min(receives - 1, 8), LONGEST_UNTOLD_SECONDS)
+    return replace(disposition, seconds=seconds)

@@ -24,6 +24,7 @@ from fencepost.domain.model import Execution, Job, Team
 from fencepost.domain.states import ExecutionState
 
 UNPAID_SECONDS = 5
+UNTOLD_SECONDS = 60
 
 
 class Aftermath(Protocol):
@@ -41,25 +42,44 @@ class Finish:
     notices: Notices
     aftermath: Aftermath | None = None
 
-    def again(self, record: Execution) -> Disposition:
-        """Pays the duties of a record that was found final."""
+    def again(self, record: Execution, *, buried: bool = False) -> Disposition:
+        """Pays the duties of a record that was found final; `buried`: by a message of a dead-letter queue."""
         now = self.tools.clock.now()
         team = self.tools.reads.team(record.team, now)
         if team is None:
             return no_team(record)
-        return self.run(record, team, self.tools.reads.job(record.id.uid))
+        return self.run(record, team, self.tools.reads.job(record.id.uid), buried=buried)
 
-    def run(self, record: Execution, team: Team, job: Job | None, facts: Facts | None = None) -> Disposition:
-        """Pays the duties of `record`; what could not be paid keeps the message."""
+    def run(
+        self,
+        record: Execution,
+        team: Team,
+        job: Job | None,
+        facts: Facts | None = None,
+        *,
+        buried: bool = False,
+    ) -> Disposition:
+        """Pays the duties of `record`; what could not be paid keeps the message. What nobody took, whoever empties the
+        dead-letter queues tells again.
+        """
         now = self.tools.clock.now()
         known = replace(facts or facts_of(record), state=record.state)
         unpaid = [duty for duty in duties(record) if not self._paid(duty, record, team, now)]
         if unpaid:
             return PutBack(seconds=UNPAID_SECONDS, why=f"unpaid: {', '.join(unpaid)}", facts=known)
-        told = self.notices.tell(record, team, job, now)
+        known = replace(known, untold=not self.notices.tell(record, team, job, now))
         if job is not None and not self._settled(record, team, job):
             return PutBack(seconds=UNPAID_SECONDS, why="its job is not seen to", facts=known)
-        return Acknowledge(why=f"it is {record.state}", facts=replace(known, untold=not told))
+        if known.untold and (buried or not self._told_later(record)):
+            return PutBack(seconds=UNTOLD_SECONDS, why="the team could not be told yet", facts=known)
+        return Acknowledge(why=f"it is {record.state}", facts=known)
+
+    def _told_later(self, record: Execution) -> bool:
+        """Whether a dead-letter queue took the message, which stays there until the team is told."""
+        try:
+            return bool(self.tools.queues.send([messages.dead(record)])[0])
+        except QueueUnavailableError:
+            return False
 
     def _settled(self, record: Execution, team: Team, job: Job) -> bool:
         try:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from fencepost.application.ports import Notifier
 from fencepost.domain.limits import Limits
-from fencepost.domain.model import Execution, Job, Team
+from fencepost.domain.model import Execution, Job, Origin, Team
 from fencepost.domain.notification import Notification, NotificationKind
 from fencepost.domain.states import ExecutionState
 
@@ -33,7 +33,8 @@ class Notices:
         return self.notifier.notify(notification(kind, record, now), team.notify)
 
     def _kinds(self, record: Execution) -> list[NotificationKind]:
-        late = record.lateness is not None and record.lateness > self.limits.misfire_grace
+        asked_late = record.origin is Origin.BACKFILL  # by whoever asked for it
+        late = record.lateness is not None and record.lateness > self.limits.misfire_grace and not asked_late
         found = {
             NotificationKind.SUCCEEDED: record.state is ExecutionState.SUCCEEDED,
             NotificationKind.SKIPPED: record.state is ExecutionState.SKIPPED,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from fencepost.application.ports import Notifier
 from fencepost.application.registry import lifecycle
 from fencepost.application.registry.jobs import JobRequest
 from fencepost.application.registry.ports import RegistryPorts
@@ -14,7 +13,6 @@ from fencepost.application.registry.sweep import newest
 from fencepost.application.registry.views import shown_state
 from fencepost.domain.identity import ExecutionKind
 from fencepost.domain.model import Caller, Execution, Job, Team
-from fencepost.domain.notification import Notification, NotificationKind
 from fencepost.domain.states import ExecutionState, JobState
 
 KEEPER = Caller(principal="fencepost", source="aftermath")
@@ -27,26 +25,24 @@ class Aftermath:
     """One per process. It may be asked again about the same record, and may raise StoreError."""
 
     ports: RegistryPorts
-    notifier: Notifier
 
     def settled(self, record: Execution, team: Team, job: Job) -> None:
         """Does what `job` wants done after `record`; the job is read anew, since it may be remembered."""
+        del team  # a pause tells it by itself
         if not (job.pause_after_dead or job.delete_after_completion):
             return
         fresh = job_by_uid(self.ports.store, record.id.uid)
         if fresh is None:
             return
         if record.state is ExecutionState.DEAD and fresh.pause_after_dead:
-            self._after_death(fresh, team, fresh.pause_after_dead)
+            self._after_death(fresh, fresh.pause_after_dead)
         elif fresh.delete_after_completion and shown_state(self.ports.store, fresh) is JobState.COMPLETED:
             lifecycle.delete(self.ports, self._request(fresh, "its last firing is over"))
 
-    def _after_death(self, job: Job, team: Team, most: int) -> None:
+    def _after_death(self, job: Job, most: int) -> None:
         if job.state is JobState.ACTIVE and self._dead_in_row(job, most):
-            lifecycle.pause(self.ports, self._request(job, f"{most} firings in a row ended dead"))
-            job = job_by_uid(self.ports.store, job.uid) or job
-        if job.state is JobState.PAUSED and job.paused_by == KEEPER.principal:
-            self._tell(job, team)
+            request = self._request(job, f"{most} firings in a row ended dead")
+            lifecycle.pause(self.ports, request, always_told=True)
 
     def _dead_in_row(self, job: Job, most: int) -> bool:
         """Whether the newest `most` firings that were tried, since the job last began to fire, are all dead."""
@@ -57,20 +53,6 @@ class Aftermath:
         )
         last = list(islice(tried, most))
         return len(last) == most and all(record.state is ExecutionState.DEAD for record in last)
-
-    def _tell(self, job: Job, team: Team) -> None:
-        """Told again after a crash, it carries the same id: that of the pause's revision."""
-        self.notifier.notify(
-            Notification.of(
-                NotificationKind.PAUSED,
-                team=job.team,
-                job=job.name,
-                occasion=str(job.revision),
-                at=job.updated_at,
-                reason=job.state_reason,
-            ),
-            team.notify,
-        )
 
     def _request(self, job: Job, note: str) -> JobRequest:
         return JobRequest(caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=note)

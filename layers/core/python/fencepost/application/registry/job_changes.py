@@ -19,6 +19,7 @@ from fencepost.application.store import Check
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Detail, EndedGeneration, Execution, Job, Origin, Timer
+from fencepost.domain.notification import Notification
 from fencepost.domain.schedule import latest_occurrence, next_occurrence, schedule_to_wire, tzdata_version
 from fencepost.domain.states import ExecutionState, JobMove, JobState, Reason, job_destination
 
@@ -34,7 +35,7 @@ class Current:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One write of a job. `detail` is the one after it; `ended`, `skipped` and `timer` where there is such a thing;
-    `checks` must hold as well."""
+    `checks` must hold as well; `told`: what the team will be told of it."""
 
     what: str
     before: Current | None
@@ -44,6 +45,7 @@ class Change:
     skipped: Execution | None = None
     timer: Timer | None = None
     checks: tuple[Check, ...] = ()
+    told: tuple[Notification, ...] = ()
 
     @property
     def regenerated(self) -> bool:

@@ -9,6 +9,7 @@ from datetime import datetime
 from fencepost.application import keys
 from fencepost.application.codec import VERSION, encode_execution
 from fencepost.application.codec_job import encode_detail, encode_ended_generation, encode_job
+from fencepost.application.errands.telling import notice_put
 from fencepost.application.planting import plant
 from fencepost.application.registry.agenda import agenda_entry
 from fencepost.application.registry.calendars import naming
@@ -44,6 +45,7 @@ def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
         *(() if change.timer is None else plant(change.timer, stamp.now, limits).actions),
         *naming(change, stamp.now),
         *agenda_entry(None if change.before is None else change.before.job, change.job),
+        *(notice_put(notice) for notice in change.told),
         *change.checks,
     )
 

@@ -11,6 +11,7 @@ from fencepost.application.calendars import TeamCalendars
 from fencepost.application.registry.commit import Done, commit
 from fencepost.application.registry.drafts import JobDraft, specify
 from fencepost.application.registry.job_changes import Change, Current, Moment, created, edited
+from fencepost.application.registry.notices import notices
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, find_team
 from fencepost.application.registry.results import Conflict, Missing, Refusal
@@ -71,7 +72,7 @@ def declare(ports: RegistryPorts, request: JobRequest, draw: Draw) -> Declared:
         change = _change(ports, request, team, current, draw, now)
         if request.dry_run and isinstance(change, Change):
             return Would(change=change)
-        return change
+        return notices(change, team) if isinstance(change, Change) else change
 
     outcome: Declared = commit(ports, request.caller, request.note, plan)
     if isinstance(outcome, Done):

@@ -17,6 +17,7 @@ from fencepost.application.registry.job_changes import (
     resumed,
 )
 from fencepost.application.registry.jobs import JobRequest, Would, mismatch
+from fencepost.application.registry.notices import notices
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, find_team, newest_occurrence, schedule_of
 from fencepost.application.registry.results import Missing, NotAllowed, Refusal
@@ -38,11 +39,18 @@ class Swept:
 
 
 def pause(
-    ports: RegistryPorts, request: JobRequest, *, until: datetime | None = None, cancel_started: bool = False
+    ports: RegistryPorts,
+    request: JobRequest,
+    *,
+    until: datetime | None = None,
+    cancel_started: bool = False,
+    always_told: bool = False,
 ) -> Swept | Would | Refusal:
-    """Nothing of this job's schedule starts any more. `cancel_started` ends those between two attempts as well."""
+    """Nothing of this job's schedule starts any more. `cancel_started` ends those between two attempts as well;
+    `always_told`: the team is told whether it asked to be or not.
+    """
     asked = Pause(by=request.caller.principal, note=request.note, until=until)
-    outcome = _move(ports, request, lambda current, at: paused(current, asked, at))
+    outcome = _move(ports, request, lambda current, at: paused(current, asked, at), always_told=always_told)
     if not isinstance(outcome, Done):
         return outcome
     cancelled = cancel_unstarted(ports, outcome.change.job.uid, begun_too=cancel_started)
@@ -69,7 +77,11 @@ def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal
 
 
 def _move(
-    ports: RegistryPorts, request: JobRequest, step: Callable[[Current, Moment], Change | None]
+    ports: RegistryPorts,
+    request: JobRequest,
+    step: Callable[[Current, Moment], Change | None],
+    *,
+    always_told: bool = False,
 ) -> Done | Would | Refusal:
     def plan(now: datetime) -> Change | Would | Refusal:
         team = find_team(ports.store, request.team)
@@ -85,7 +97,7 @@ def _move(
         over = over_limit(ports.store, team, change)
         if over is not None:
             return over
-        return Would(change=change) if request.dry_run else change
+        return Would(change=change) if request.dry_run else notices(change, team, always=always_told)
 
     outcome: Done | Would | Refusal = commit(ports, request.caller, request.note, plan)
     if isinstance(outcome, Done):

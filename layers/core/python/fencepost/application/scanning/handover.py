@@ -5,7 +5,7 @@ A timer that still exists is a firing not yet handed over: the bucket is its own
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +16,13 @@ from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import Key, Put, Store, StoreError
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Bucket, Execution, Timer, TimerKind
+from fencepost.domain.states import ExecutionState
+
+
+def nobody_asked(record: Execution) -> bool:
+    """Nobody is told of what was skipped at its claim."""
+    del record
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +33,17 @@ class HandOver:
     queues: Queues
     clock: Clock
     limits: Limits
+    tells: Callable[[Execution], bool] = nobody_asked
 
     def records(self, pairs: Sequence[tuple[Execution, Timer]], report: ScanReport) -> None:
-        """Hands over claimed records; those that are final need no message, only their timer deleted."""
+        """Hands over claimed records; those that are final need no message, only their timer deleted, unless somebody
+        asked to be told of a skip.
+        """
         now = self.clock.now()
+        untold = {record.id for record, _ in pairs if self._to_tell(record)}
         far = [pair for pair in pairs if self._far(pair[0], now)]
-        near = [pair for pair in pairs if not pair[0].final and not self._far(pair[0], now)]
-        done = [keys.timer(timer) for record, timer in pairs if record.final]
+        near = [pair for pair in pairs if self._to_send(pair[0], now) or pair[0].id in untold]
+        done = [keys.timer(timer) for record, timer in pairs if record.final and record.id not in untold]
         done += [keys.timer(timer) for record, timer in far if self._planted(record, timer)]
         outgoing = [
             messages.wake(record, at=record.wake_at, now=now, limits=self.limits) for record, _ in near
@@ -54,6 +65,13 @@ class HandOver:
             if timer.execution is not None
         ]
         self._forget(self._sent(outgoing, [keys.timer(timer) for timer in timers]), report)
+
+    def _to_tell(self, record: Execution) -> bool:
+        """Whoever is woken by the message pays what a final record owes; asking too often does no harm."""
+        return record.state is ExecutionState.SKIPPED and self.tells(record)
+
+    def _to_send(self, record: Execution, now: datetime) -> bool:
+        return not record.final and not self._far(record, now)
 
     def _far(self, record: Execution, now: datetime) -> bool:
         return not record.final and record.wake_at - now > self.limits.timer_instead

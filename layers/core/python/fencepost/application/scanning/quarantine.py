@@ -8,6 +8,7 @@ from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.codec import encode_timer
+from fencepost.application.errands.telling import notice_put
 from fencepost.application.scanning.plan import quarantined
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import (
@@ -29,6 +30,7 @@ from fencepost.application.store import (
 from fencepost.domain.identity import UID_PATTERN
 from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Timer
+from fencepost.domain.notification import Notification, NotificationKind
 from fencepost.domain.states import JobState
 
 
@@ -57,7 +59,7 @@ class Quarantine:
 
     def put(self, timer: Timer, why: str, now: datetime, report: ScanReport) -> None:
         """Sets a decoded timer aside."""
-        failed = _failed(timer.uid, timer.generation, why, now)
+        failed = self._failing(timer.uid, timer.generation, why, now)
         if self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, failed, report):
             self._say(timer.uid, why, now)
 
@@ -65,7 +67,7 @@ class Quarantine:
         """Sets an undecodable item aside; its key may still name the job."""
         key = Key(Table.TIMERS, str(item["pk"]), str(item["sk"]))
         uid, generation = _named_job(key.sk)
-        failed = None if uid is None else _failed(uid, generation, why, now)
+        failed = () if uid is None else self._failing(uid, generation, why, now)
         if self._move(key, dict(item), shard, why, failed, report) and uid is not None:
             self._say(uid, why, now)
 
@@ -75,7 +77,7 @@ class Quarantine:
         item: dict[str, object],
         shard: int,
         why: str,
-        failed: Update | None,
+        failed: tuple[Action, ...],
         report: ScanReport,
     ) -> bool:
         """Whether the timer was set aside by this call. Its job fails with it, so that no crash can leave an active
@@ -84,8 +86,8 @@ class Quarantine:
         aside = quarantined(key, item, why, shard)
         moved: tuple[Action, ...] = (aside, Delete(key=key, condition=Present()))
         try:
-            outcome = self.store.transact(moved if failed is None else (*moved, failed))
-            if failed is not None and _refused_by_the_job(outcome):
+            outcome = self.store.transact((*moved, *failed))
+            if failed and _refused_by_the_job(outcome):
                 outcome = self.store.transact(moved)
         except StoreError:
             report.left += 1
@@ -95,6 +97,25 @@ class Quarantine:
             return False
         report.quarantined += 1
         return True
+
+    def _failing(self, uid: str, generation: int | None, why: str, now: datetime) -> tuple[Action, ...]:
+        """The job's write, first, and what its team will be told of it."""
+        failed = _failed(uid, generation, why, now)
+        try:
+            job = self.store.get(keys.job(uid))
+        except StoreError:
+            job = None
+        if job is None or not isinstance(job.get("rev"), int):
+            return (failed,)
+        notice = Notification.of(
+            NotificationKind.JOB_ERROR,
+            team=str(job.get("team")),
+            job=str(job.get("name")),
+            occasion=str(job["rev"] + 1),
+            at=now,
+            reason=why[:200],
+        )
+        return (failed, notice_put(notice))
 
     def _say(self, uid: str, why: str, now: datetime) -> None:
         try:
@@ -120,7 +141,7 @@ def _refused_by_the_job(outcome: Committed | Cancelled) -> bool:
     """The timer is there, and its job has moved on."""
     if not isinstance(outcome, Cancelled):
         return False
-    return outcome.reasons[1].cause is Cause.NONE and outcome.reasons[-1].cause is Cause.CONDITION
+    return outcome.reasons[1].cause is Cause.NONE and outcome.reasons[2].cause is Cause.CONDITION
 
 
 def _named_job(sk: str) -> tuple[str | None, int | None]:

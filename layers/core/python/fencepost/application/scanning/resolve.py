@@ -121,8 +121,9 @@ def _adoptable(there: Execution) -> bool:
 
 
 def _as_final(record: Execution) -> Execution:
-    """A stand-in that needs no message: only its timer is left to delete."""
-    return replace(record, state=ExecutionState.SKIPPED)
+    """A stand-in that needs no message: only its timer is left to delete. What was skipped may still have to be told."""
+    skipped = record.state is ExecutionState.SKIPPED
+    return record if skipped else replace(record, state=ExecutionState.CANCELLED)
 
 
 def _superseded(timer: Timer, job: Job, reason: Reason, stamp: Stamp) -> Execution:
