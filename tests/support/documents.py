@@ -35,12 +35,15 @@ class Contract:
         assert not errors, f"{method} {path} {status}: {errors[0].message} at {errors[0].instance_path}"
 
     def operation(self, method: str, path: str) -> Mapping[str, Any] | None:
-        """The documented operation of a path."""
-        for template, item in self.document["paths"].items():
-            if re.fullmatch(re.sub(r"{\w+}", "[^/]+", template), path) and method.lower() in item:
-                found: Mapping[str, Any] = item[method.lower()]
-                return found
-        return None
+        """The documented operation of a path; a literal part goes before a variable."""
+        paths = self.document["paths"]
+        fitting = [each for each in paths if re.fullmatch(re.sub(r"{\w+}", "[^/]+", each), path)]
+        if not fitting:
+            return None
+        found: Mapping[str, Any] | None = paths[min(fitting, key=lambda each: each.count("{"))].get(
+            method.lower()
+        )
+        return found
 
     def _validator(self, schema: Mapping[str, Any]) -> Draft202012Validator:
         name = repr(schema)

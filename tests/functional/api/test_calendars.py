@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from fencepost.application import keys
@@ -196,6 +198,20 @@ class TestADeleteAndAJobAtOnce:
         front.put(HOLIDAYS, {"dates": ["2026-05-01"]})
         assert front.job(schedule=DAILY).status == 201
         assert front.clock.slept == []
+
+
+def test_of_jobs_and_deletes_at_once_no_job_is_left_without_its_calendar(front):
+    front.put(HOLIDAYS, EASTER)
+
+    def act(number):
+        return front.delete(HOLIDAYS) if number % 2 else front.job(f"job-{number}", DAILY)
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = [reply.status for reply in pool.map(act, range(8))]
+    jobs = [status for status in statuses[::2] if status == 201]
+    gone = [status for status in statuses[1::2] if status == 200]
+    assert bool(jobs) != bool(gone)
+    assert len(front.get(PAYMENTS + "/jobs").body["items"]) == len(jobs)
 
 
 class TestAPreview:

@@ -147,3 +147,8 @@ class TestRolling:
 
 def test_an_unknown_scheme_is_a_fault(front):
     assert list(front.post(KEYS, {"scheme": "v2"}).faults) == ["scheme"]
+
+
+def test_rotate_is_a_word_of_its_own_and_no_key(front):
+    reply = front.delete(ROTATE)
+    assert (reply.status, reply.headers["Allow"]) == (405, "POST")

@@ -40,6 +40,10 @@ RULES = {
         "listDeadLetters",
         "listBackfills",
         "getBackfill",
+        "listOutcomes",
+        "getForecast",
+        "getBacklog",
+        "getRequest",
     },
     "operator": {
         "pauseTeam",
