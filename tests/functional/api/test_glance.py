@@ -55,6 +55,14 @@ class TestOutcomes:
         assert all(each is not None and each >= 0 for each in late)
         assert len(outcomes(front, good.uid, last=2)[good.uid]) == 2
 
+    def test_what_is_claimed_ahead_is_no_outcome_yet(self, front, payments):
+        job = payments.job("often").put(schedule=every("PT20S"), target=HOOK)
+        Machine(front).run("2026-03-01T12:03:00Z")
+
+        assert max(each["due"] for each in outcomes(front, job.uid)[job.uid]) <= "2026-03-01T12:03:00.000Z"
+        newest = front.get(f"{TEAM}/jobs/often/executions?limit=1").body["items"][0]
+        assert (newest["state"], newest["due"] > "2026-03-01T12:03:00.000Z") == ("QUEUED", True)
+
     def test_another_teams_job_has_none_here(self, front, payments):
         front.put("/v1/teams/ledger", {"principals": [OWNER_ROLE]}, by=ADMIN)
         theirs = payments.for_team("ledger").job("x").put(schedule=cron("* * * * *"), target=HOOK)

@@ -24,12 +24,12 @@ _MS = timedelta(milliseconds=1)
 
 
 def outcomes(request: Request) -> Answer:
-    """The newest occurrences of up to 50 jobs."""
+    """The newest occurrences of up to 50 jobs, those that are due."""
     uids = [str(uid) for uid in request.query.get("uid", [])]  # type: ignore[attr-defined]  # read by its parameter
     if len(uids) > MAX_JOBS:
         raise Faults([Fault(field="uid", value=len(uids), rule=f"must be given at most {MAX_JOBS} times")])
     each = int(str(request.query.get("last", DEFAULT_EACH)))
-    found = newest_outcomes(request.services.store, request.team, uids, each)
+    found = newest_outcomes(request.services.store, request.team, uids, each, request.now)
     items = [{"uid": uid, "outcomes": [_outcome(record) for record in found[uid]]} for uid in found]
     return Answer(body={"items": items})
 

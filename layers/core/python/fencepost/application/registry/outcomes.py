@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from fencepost.application.codec import UndecodableError, decode_execution
 from fencepost.application.store import Query, Store, Table, items
-from fencepost.domain.identity import ExecutionKind
+from fencepost.domain.identity import ExecutionKind, stamp
 from fencepost.domain.model import Execution
 
 MAX_JOBS = 50
@@ -14,19 +15,21 @@ MAX_EACH = 50
 
 
 def newest_outcomes(
-    store: Store, team: str, uids: Sequence[str], each: int
+    store: Store, team: str, uids: Sequence[str], each: int, until: datetime
 ) -> Mapping[str, tuple[Execution, ...]]:
-    """The records of the newest `each` occurrences of the jobs, the newest first; another team's job has none here."""
-    return {uid: _of_job(store, team, uid, each) for uid in dict.fromkeys(uids)}
+    """The records of the newest `each` occurrences up to `until`, the newest first: what is claimed ahead is no outcome
+    yet. Another team's job has none here.
+    """
+    return {uid: _of_job(store, team, uid, each, until) for uid in dict.fromkeys(uids)}
 
 
-def _of_job(store: Store, team: str, uid: str, each: int) -> tuple[Execution, ...]:
+def _of_job(store: Store, team: str, uid: str, each: int, until: datetime) -> tuple[Execution, ...]:
     prefix = f"{ExecutionKind.OCCURRENCE}#"
     query = Query(
         table=Table.EXECUTIONS,
         pk=uid,
         first=prefix,
-        last=prefix + "~",
+        last=prefix + stamp(until),
         forward=False,
         limit=each,
         strong=False,
