@@ -14,8 +14,8 @@ from infra.local.identities import User, create_user
 
 def main() -> None:
     """Runs until it is interrupted; nothing is left behind."""
-    home = Path(tempfile.mkdtemp(prefix="fencepost-deployed-"))
-    with running(home / "engine") as engine:
+    with tempfile.TemporaryDirectory(prefix="fencepost-deployed-") as folder, running(Path(folder)) as engine:
+        home = Path(folder)
         deployed = deploy(engine, home / "cdk", local())
         administrator = create_user(engine, ADMIN.rpartition("/")[2], [deployed.methods("/*")])
         sys.stdout.write(greeting(engine, deployed, administrator))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,6 +76,7 @@ def routes() -> tuple[Route, ...]:
 def placeholders() -> Assets:
     """Folders with one file each, in place of the code."""
     home = Path(tempfile.mkdtemp(prefix="fencepost-assets-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
 
     def folder(name: str) -> Path:
         made = home / name
@@ -97,21 +100,27 @@ def synthesised(name: str) -> Synthesised:
 
 def synthesise(stage: Stage, given: Sequence[Route] | None = None, **context: object) -> Synthesised:
     """A stage, with the feature flags that a deployment has, and with the findings reported instead of raised."""
+    with tempfile.TemporaryDirectory(prefix="fencepost-cdk-") as output:
+        return _synthesise(stage, Path(output), given or routes(), context)
+
+
+def _synthesise(
+    stage: Stage, output: Path, given: Sequence[Route], context: Mapping[str, object]
+) -> Synthesised:
     flags = json.loads((ROOT / "cdk.json").read_text())["context"]
-    output = tempfile.mkdtemp(prefix="fencepost-cdk-")
     app = cdk.App(
         context={**flags, "@aws-cdk/core:failSynthOnValidationErrors": False, **context},
         analytics_reporting=False,
-        outdir=output,
+        outdir=str(output),
     )
-    contents = Contents(assets=placeholders(), routes=given or routes())
+    contents = Contents(assets=placeholders(), routes=given)
     stacks = build(app, stage.check(), contents)
     app.synth()
     templates = {
-        stack.stack_name.rpartition("-")[2]: json.loads((Path(output) / stack.template_file).read_text())
+        stack.stack_name.rpartition("-")[2]: json.loads((output / stack.template_file).read_text())
         for stack in stacks
     }
-    report = json.loads((Path(output) / "validation-report.json").read_text())
+    report = json.loads((output / "validation-report.json").read_text())
     return Synthesised(
         stage=stage,
         names=Names(stage=stage.name, restored=stage.restored),
