@@ -55,12 +55,21 @@ def sweep(stage: Stage, refresh: Refresh | None = None) -> Sweep:
     return Sweep(store=stage.store, scan=scan(stage), limits=stage.settings.limits, refresh=refresh)
 
 
-def share(event: Event, now: datetime) -> tuple[int, int]:
-    """Which share of the day's sweep a wake-up is for, and of how many: `detail.every_minutes` says how often they come.
+def recovers(event: Event) -> bool:
+    """Whether somebody sweeps after a restore: what is unfinished is woken at once."""
+    return bool(event.get("detail", {}).get("recover"))
 
-    The clock tells the shares apart, so nothing has to be remembered between them. Without that detail: all of it.
+
+def share(event: Event, now: datetime) -> tuple[int, int]:
+    """Which share of the sweep a wake-up is for, and of how many: `detail.share` of `detail.shares` where it says so.
+
+    `detail.every_minutes` says how often wake-ups come all day; the clock tells those shares apart, so nothing has to
+    be remembered between them. Without either: all of it.
     """
-    every = event.get("detail", {}).get("every_minutes")
+    detail = event.get("detail", {})
+    if "shares" in detail:
+        return detail["share"], detail["shares"]
+    every = detail.get("every_minutes")
     if every is None:
         return 0, 1
     shares = DAY // (every * MINUTE)

@@ -37,7 +37,6 @@ Refresh = Callable[[Job], bool]
 """Plants a job's timer anew where the loaded time-zone rules move it; whether they did. It may raise StoreError."""
 LOOK_BACK = timedelta(hours=48)
 OVERDUE = timedelta(hours=1)
-"""How far past its instant an unfinished execution has to be before anybody wonders."""
 
 
 @dataclass(slots=True)
@@ -65,12 +64,17 @@ class SweepReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Reads everything once, in shares that may run side by side; mends only what it has seen twice."""
+    """Reads everything once, in shares that may run side by side; mends only what it has seen twice.
+
+    `overdue` is how far past its instant an unfinished execution has to be before anybody wonders: none at all after a
+    restore, whose queues hold no message of it.
+    """
 
     store: Store
     scan: Scan
     limits: Limits
     refresh: Refresh | None = None
+    overdue: timedelta = OVERDUE
 
     def run(self, now: datetime, number: int = 0, of: int = 1) -> SweepReport:
         """Share `number` of `of`: its shards' past buckets, its jobs, its executions. The tables are read at half
@@ -160,7 +164,7 @@ class Sweep:
 
     def _execution(self, record: Execution, now: datetime, report: SweepReport) -> None:
         """An unfinished execution long past its instant gets a wake-up; whoever receives it trusts the record."""
-        if _since(record, now) <= OVERDUE:
+        if _since(record, now) <= self.overdue:
             return
         if record.state is ExecutionState.WAITING and record.lane is not None:
             self._mark(record, record.lane, report)
