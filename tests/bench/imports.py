@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from fencepost.application.ports import QueueName
 from fencepost.application.store import Table
-from tests.bench.ondemand import ROOT
+from tests.bench.ondemand import PREFIX, ROOT, running
 
 HANDLERS = ("tick", "scan", "deliver", "pump", "dead_letter", "sweep", "api")
 LEAN = ("tick", "scan", "deliver", "pump")
@@ -25,20 +25,21 @@ _TIMED = "import time; begun = time.process_time_ns(); {}; print((time.process_t
 def measured(rounds: int = 9) -> dict[str, float]:
     """Milliseconds of CPU by subject: the best of `rounds` interleaved fresh processes. Bytecode is there already.
 
-    A handler composes its ports as on Lambda, over clients that have sent nothing yet.
+    A handler composes its ports as on Lambda.
     """
     best = dict.fromkeys(SUBJECTS, float("inf"))
-    for _ in range(rounds):
-        for name, code in SUBJECTS.items():
-            best[name] = min(best[name], _once(code))
+    with running() as endpoint:
+        for _ in range(rounds):
+            for name, code in SUBJECTS.items():
+                best[name] = min(best[name], _once(code, endpoint))
     return best
 
 
-def _once(code: str) -> float:
+def _once(code: str, endpoint: str) -> float:
     done = subprocess.run(
         [sys.executable, "-c", _TIMED.format(code)],
         cwd=ROOT,
-        env=environment(),
+        env=environment() | {"AWS_ENDPOINT_URL": endpoint},
         check=True,
         capture_output=True,
         text=True,
@@ -49,7 +50,7 @@ def _once(code: str) -> float:
 def environment() -> dict[str, str]:
     """What a function of a stage finds in its environment."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME") if name in os.environ}
-    tables = {f"FENCEPOST_TABLE_{table.upper()}": f"fencepost-bench-{table}" for table in Table}
+    tables = {f"FENCEPOST_TABLE_{table.upper()}": f"{PREFIX}{table}" for table in Table}
     queues = {
         f"FENCEPOST_QUEUE_{queue.upper().replace('-', '_')}": f"https://sqs.us-east-1.amazonaws.com/1/fencepost-bench-{queue}"
         for queue in QueueName

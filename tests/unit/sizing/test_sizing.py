@@ -13,8 +13,7 @@ from fencepost.domain.limits import Limits
 from fencepost.domain.sizing import Load, advise, bill, prices, rivals
 from fencepost.domain.sizing.advice import INVOKES_PER_POLLER, PER_POLLER
 from fencepost.domain.sizing.usage import (
-    ALONE,
-    FULL_BATCHES,
+    FIRING,
     PASS_QUEUE_REQUESTS,
     PASS_READS,
     PASS_WRITES,
@@ -32,17 +31,13 @@ LOADS = st.builds(
 
 
 @pytest.mark.parametrize(
-    ("units", "path"),
-    [
-        (FULL_BATCHES, "success, full batches of one team"),
-        (ALONE, "success, alone in its batch"),
-    ],
+    ("fill", "path"), [(10, "success, full batches of one team"), (1, "success, alone in its batch")]
 )
-def test_what_a_firing_uses_is_what_was_counted(units, path) -> None:
+def test_what_a_firing_uses_is_what_was_counted(fill, path) -> None:
     counted = COUNTED[path]
-    assert units.writes == counted["write_units"] == 9
-    assert units.reads == counted["read_units"]
-    assert units.queue_requests == counted["sqs_requests"]
+    assert counted["write_units"] == FIRING.writes == 9
+    assert counted["read_units"] == pytest.approx(FIRING.reads(fill))
+    assert counted["sqs_requests"] == pytest.approx(FIRING.requests(fill))
 
 
 def test_what_an_idle_shard_uses_is_what_was_counted() -> None:

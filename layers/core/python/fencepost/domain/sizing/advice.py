@@ -12,7 +12,7 @@ PER_POLLER = 100
 """Messages a second that one poller takes off a queue: ten polls of ten, with ten invocations of its own at most."""
 INVOKES_PER_POLLER = 10
 BATCH = 10
-OVERHEAD_SECONDS = 0.1
+OVERHEAD_SECONDS = 0.08
 """Reads, slot, lease and outcome around a call."""
 DRAIN_SECONDS = 4.5
 """In which a crowded second shall have begun: the promise less what a start takes."""

@@ -10,7 +10,7 @@ from fencepost.domain.sizing.advice import OVERHEAD_SECONDS, PER_POLLER, Advice
 from fencepost.domain.sizing.load import Load
 from fencepost.domain.sizing.usage import (
     CLAIM_CPU,
-    FULL_BATCHES,
+    FIRING,
     FULL_CORE_MB,
     PASS_QUEUE_REQUESTS,
     PASS_READS,
@@ -21,10 +21,13 @@ from fencepost.domain.sizing.usage import (
 UTILISATION = 0.7
 """Of provisioned capacity: as much as auto scaling keeps in use."""
 DELIVERY_MB = 512
-HOLD_SECONDS = 0.5
-"""On average from a message's surfacing, up to a second early, until its firing is due. It is in Lambda's bill."""
-MEAN_FILL = 5.0
-"""Messages in a batch on average: full at round minutes, nearly empty between them."""
+HOLD_SECONDS = 0.28
+"""From a batch's arrival, shortly before its firings are due, until they are. It is in Lambda's bill."""
+ROUND_MINUTES = 0.5
+"""The share of all firings that is due at the first second of a minute."""
+SPREAD_OUT = 0.55
+"""Messages that surface together reach idle pollers so much thinner than evenly (simulated, tests/bench/spike)."""
+FULL_BATCH = 10.0
 SECOND_NET_SECONDS = 0.008
 """Two calls of the store, one after the other, for each job."""
 RECORD_KB = 0.5
@@ -68,7 +71,7 @@ class Bill:
         return sum(line.dollars for line in self.lines if line.shared)
 
 
-def bill(load: Load, advice: Advice, *, provisioned: bool = False, units: Units = FULL_BATCHES) -> Bill:
+def bill(load: Load, advice: Advice, *, provisioned: bool = False, units: Units = FIRING) -> Bill:
     """A month of `load` on a stage as advised.
 
     `provisioned`: the timers' table is bought by the hour, at the mean rate, since claims are spread over the minutes
@@ -80,6 +83,15 @@ def bill(load: Load, advice: Advice, *, provisioned: bool = False, units: Units 
         *_rest(load, advice, units),
     ]
     return Bill(tuple(lines), load.firings)
+
+
+def mean_fill(load: Load, advice: Advice) -> float:
+    """Messages in a batch on average. Pollers that are there for a crowd take what trickles in one by one."""
+    trickle = load.rate * (1 - ROUND_MINUTES)
+    crowd = load.rate * 60 * ROUND_MINUTES
+    thin = min(FULL_BATCH, max(1.0, SPREAD_OUT * trickle / advice.pollers))
+    thick = min(FULL_BATCH, max(1.0, crowd / advice.pollers))
+    return 1 / (ROUND_MINUTES / thick + (1 - ROUND_MINUTES) / thin)
 
 
 def _dynamodb(load: Load, advice: Advice, units: Units, *, provisioned: bool) -> Iterator[Line]:
@@ -106,7 +118,8 @@ def _dynamodb(load: Load, advice: Advice, units: Units, *, provisioned: bool) ->
     yield Line(
         "slots", firings * units.slot_writes * prices.WRITE_UNIT, f"{units.slot_writes:g} write units each"
     )
-    yield Line("reads", firings * units.reads * prices.READ_UNIT, f"{units.reads:g} read units each")
+    reads = units.reads(mean_fill(load, advice))
+    yield Line("reads", firings * reads * prices.READ_UNIT, f"{reads:.1f} read units each")
     idle = passes * (PASS_WRITES * prices.WRITE_UNIT + PASS_READS * prices.READ_UNIT)
     yield Line("passes over shards", idle, f"{advice.shards} shards, every minute")
     gigabytes = _stored(load)
@@ -139,12 +152,13 @@ def _second_net(load: Load) -> Line:
 
 
 def _lambda(load: Load, advice: Advice) -> Iterator[Line]:
-    batches = load.firings / MEAN_FILL
+    fill = mean_fill(load, advice)
+    batches = load.firings / fill
     seconds = HOLD_SECONDS + load.target_seconds + OVERHEAD_SECONDS
     yield Line(
         "delivery functions",
         _invoked(batches, seconds, DELIVERY_MB),
-        f"{seconds:.2g} s for {MEAN_FILL:g} at a time, {DELIVERY_MB} MB; {HOLD_SECONDS:g} s of it waiting for due",
+        f"{seconds:.2g} s for {fill:.1f} at a time, {DELIVERY_MB} MB; {HOLD_SECONDS:g} s of it waiting for due",
         shared=True,
     )
     passes = advice.shards * MINUTES_A_MONTH
@@ -162,11 +176,8 @@ def _lambda(load: Load, advice: Advice) -> Iterator[Line]:
 
 def _rest(load: Load, advice: Advice, units: Units) -> Iterator[Line]:
     firings = load.firings
-    requests = (
-        units.queue_requests + 0.2 * (units.batch / MEAN_FILL - 1)
-        if units.batch > 1
-        else units.queue_requests
-    )
+    fill = mean_fill(load, advice)
+    requests = units.requests(fill)
     passes = advice.shards * MINUTES_A_MONTH * PASS_QUEUE_REQUESTS
     asked = firings * requests
     dollars = max(0.0, asked + passes - prices.QUEUE_REQUESTS_FREE) * prices.QUEUE_REQUEST
@@ -176,7 +187,7 @@ def _rest(load: Load, advice: Advice, units: Units) -> Iterator[Line]:
     gigabytes = firings * (load.payload_kb + 0.5) / 1e6
     egress = max(0.0, gigabytes - prices.EGRESS_GIGABYTES_FREE) * prices.EGRESS_GIGABYTE
     yield Line("traffic to targets", egress, f"{gigabytes:,.0f} GB", shared=True)
-    logged = firings / MEAN_FILL * LOG_BYTES / 1e9
+    logged = firings / fill * LOG_BYTES / 1e9
     yield Line(
         "logs", logged * prices.LOGGED_GIGABYTE, f"{logged:,.0f} GB, a line for each batch", shared=True
     )

@@ -7,24 +7,32 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """Per firing that succeeds at its first attempt, items up to 1 KB."""
+    """Of a firing that succeeds at its first attempt, items up to 1 KB; what a batch shares is counted apart."""
 
     timer_writes: float = 3.0  # the next timer in a transaction, this one deleted
     claim_writes: float = 2.0  # the record, in the same transaction
     record_writes: float = 2.0  # lease, outcome
     slot_writes: float = 2.0  # taken, freed
-    reads: float = 4.33
-    queue_requests: float = 0.32  # sending by ten; receiving and deleting by ten
-    batch: float = 10.0
+    own_reads: float = 4.03  # the timer, the job at its claim; the record, the job, the payload at delivery
+    batch_reads: float = 3.0  # the team, the stage's switches, who waits
+    own_requests: float = 0.12  # sent by ten
+    batch_requests: float = 2.0  # received and deleted together
 
     @property
     def writes(self) -> float:
         """All of them."""
         return self.timer_writes + self.claim_writes + self.record_writes + self.slot_writes
 
+    def reads(self, fill: float) -> float:
+        """In batches of `fill`."""
+        return self.own_reads + self.batch_reads / fill
 
-FULL_BATCHES = Units()
-ALONE = Units(reads=7.03, queue_requests=2.12, batch=1.0)
+    def requests(self, fill: float) -> float:
+        """In batches of `fill`."""
+        return self.own_requests + self.batch_requests / fill
+
+
+FIRING = Units()
 
 # A pass of one shard with nothing due, every minute; the tick's share of it and its messages included.
 PASS_WRITES = 3.0 + 2.0 / 64
