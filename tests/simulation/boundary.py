@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar, cast
 
-from fencepost.adapters.algebra import after, holds
-from fencepost.adapters.seam import END, PortCall
+from fencepost.adapters.algebra import holds
 from fencepost.application.ports import Outgoing, QueueUnavailableError
 from fencepost.application.store import (
     Action,
@@ -19,18 +19,32 @@ from fencepost.application.store import (
 )
 from tests.simulation import labels
 from tests.simulation.dice import spread
-from tests.simulation.faults import BEFORE, WRITES_ONLY, Armed, Fault, Kind, Trap
+from tests.simulation.faults import BEFORE, Armed, Fault, Kind, Trap
 from tests.simulation.journal import SPRUNG, STRUCK, Journal
 from tests.simulation.kernel import Crashed, Host, Kernel, Task
-from tests.simulation.store import SimStore
+from tests.simulation.store import Pages, SimStore, quickly
 
 T = TypeVar("T")
 WRITES = frozenset({"write", "transact", "batch_delete", "send", "set_visibility"})
+EFFECTS = WRITES | {"call", "notify"}
+"""What others may see: between that and the next step of whoever did it, they have a moment. After a read nobody can
+tell that moment from the one before the next call."""
+AIMED = WRITES | {"call", "notify", "batch_get"}
 LONGEST_SKEW = 2_000_000
 
 
+class PortCall(NamedTuple):
+    """As `adapters.seam.PortCall`, made quickly."""
+
+    port: str
+    method: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    page: int = 0
+
+
 class Boundary:
-    """The seam's `Around` of a history. `killed` is told of hosts that crash."""
+    """Wraps ports as `adapters.seam` does, with the faults of a history inside. `killed` is told of hosts that crash."""
 
     def __init__(
         self,
@@ -53,60 +67,51 @@ class Boundary:
         self._killed = killed
         self._next_at = armed.next_at
 
-    def __call__(self, call: PortCall, proceed: Callable[[], T], /) -> T:
-        """One call of a port."""
+    def around(self, port: T, name: str) -> T:
+        """`port`, each call of which takes a moment before its effect and one after it."""
+        return cast("T", _Seam(self, port, name))
+
+    def call(self, call: PortCall, target: Callable[..., Any]) -> Any:
+        """One call, or one page."""
         kernel = self._kernel
         task = kernel.current
         if task is None:
-            return proceed()
+            return target(*call.args, **call.kwargs)
         if task.host.dead:
             raise Crashed
         if call.page == 0:
             kernel.pause(task.die.pick(self._moments))
         if kernel.now >= self._next_at:
-            self._armed.arm(kernel.now)
-            self._next_at = self._armed.next_at
-        if self._armed.armed:
-            return cast("T", self._watched(call, proceed, task))
-        result = proceed()
-        if result is not END:
+            self._next_at = self._armed.arm(kernel.now)
+        armed = self._armed
+        if armed.anywhere or (armed.aimed and call.method in AIMED):
+            struck = self._struck(call)
+            if struck is not None:
+                return self._strike(*struck, call, partial(target, *call.args, **call.kwargs), task)
+        result = target(*call.args, **call.kwargs)
+        if call.method in EFFECTS:
             kernel.pause(task.die.pick(self._moments))
         return result
 
-    def _watched(self, call: PortCall, proceed: Callable[[], Any], task: Task) -> Any:
-        """A call while faults or traps are armed: the first that fits strikes."""
-        words = self._words(call)
-        for part in tuple(self._armed.armed):
+    def _struck(self, call: PortCall) -> tuple[Fault, frozenset[str]] | None:
+        """The first armed fault that fits the call; traps spring on the way."""
+        words = self._words(call) if self._armed.aimed else frozenset[str]()
+        for part in self._armed.on(words):
             if isinstance(part, Trap):
-                if part.on in words:
-                    self._armed.disarm(part)
-                    self._journal.note(SPRUNG, part.what, tuple(sorted(words)))
-                    part.spring()
-            elif self._fits(part, call, words):
-                return self._strike(part, call, proceed, task, words)
-        result = proceed()
-        if result is not END:
-            self._kernel.pause(task.die.pick(self._moments))
-        return result
-
-    def _fits(self, fault: Fault, call: PortCall, words: frozenset[str]) -> bool:
-        if fault.kind in WRITES_ONLY and call.method not in WRITES:
-            return False
-        if fault.kind is Kind.CONFLICT and call.method not in {"write", "transact"}:
-            return False
-        if fault.kind is Kind.UNPROCESSED and call.method not in {"batch_get", "batch_delete", "send"}:
-            return False
-        if fault.kind in {Kind.THROTTLE, Kind.LATE_EFFECT, Kind.LOST_ANSWER} and call.port == "targets":
-            return False
-        if fault.on is not None:
-            return fault.on in words
-        if fault.skip > 0:
-            fault.skip -= 1
-            return False
-        return True
+                self._armed.disarm(part)
+                self._journal.note(SPRUNG, part.what, tuple(sorted(words)))
+                part.spring()
+            elif _fits(part, call):
+                return part, words
+        for fault in self._armed.anywhere:
+            if _fits(fault, call):
+                if fault.skip <= 0:
+                    return fault, words or self._words(call)
+                fault.skip -= 1
+        return None
 
     def _strike(
-        self, fault: Fault, call: PortCall, proceed: Callable[[], Any], task: Task, words: frozenset[str]
+        self, fault: Fault, words: frozenset[str], call: PortCall, proceed: Callable[[], Any], task: Task
     ) -> Any:
         self._journal.note(STRUCK, fault.kind.value, tuple(sorted(words)), f"{call.port}.{call.method}")
         if fault.repeat > 0:
@@ -144,8 +149,7 @@ class Boundary:
             case _:
                 task.host.step(task.die.below(2 * LONGEST_SKEW) - LONGEST_SKEW)
         result = proceed()
-        if result is not END:
-            kernel.pause(task.die.pick(self._moments))
+        kernel.pause(task.die.pick(self._moments))
         return result
 
     def _as(self, task: Task, proceed: Callable[[], Any]) -> None:
@@ -225,11 +229,62 @@ class Boundary:
                 return frozenset({call.method})
 
     def _effects(self, actions: Sequence[Action]) -> list[str]:
+        if self._armed.tables.isdisjoint({action.key.table for action in actions}):
+            return []
         olds = [self._store.peek(action.key) for action in actions]
         if not all(holds(action.condition, old) for action, old in zip(actions, olds, strict=True)):
             return ["losing"]
         return [
-            labels.label(action.key.table, action.key.pk, action.key.sk, old, after(action, old))
+            labels.label(action.key.table, action.key.pk, action.key.sk, old, quickly(action, old))
             for action, old in zip(actions, olds, strict=True)
             if not isinstance(action, Check)
         ]
+
+
+def _fits(fault: Fault, call: PortCall) -> bool:
+    """The kind of fault can happen to such a call."""
+    match fault.kind:
+        case Kind.CONFLICT:
+            return call.method in {"write", "transact"}
+        case Kind.UNPROCESSED:
+            return call.method in {"batch_get", "batch_delete", "send"}
+        case Kind.LOST_ANSWER | Kind.LOST_REQUEST | Kind.LATE_EFFECT:
+            return call.method in WRITES
+        case Kind.THROTTLE:
+            return call.port != "targets"
+        case _:
+            return True
+
+
+class _Seam:
+    """Stands for a port, attribute by attribute; its methods are wrapped when they are first asked for."""
+
+    def __init__(self, boundary: Boundary, port: object, name: str) -> None:
+        self._boundary = boundary
+        self._port = port
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        target = getattr(self._port, attribute)
+        wrapped = self._pages(target) if attribute in {"pages", "scan"} else self._call(target)
+        self.__dict__[attribute] = wrapped
+        return wrapped
+
+    def _call(self, target: Callable[..., Any]) -> Callable[..., Any]:
+        call, port, method = self._boundary.call, self._name, target.__name__
+
+        def through(*args: object, **kwargs: object) -> Any:
+            return call(PortCall(port, method, args, kwargs), target)
+
+        return through
+
+    def _pages(self, target: Callable[..., Pages]) -> Callable[..., Iterator[Any]]:
+        call, port, method = self._boundary.call, self._name, target.__name__
+
+        def through(*args: object) -> Iterator[Any]:
+            pages, number = target(*args), 0
+            while not pages.over:
+                yield call(PortCall(port, method, (pages,), {}, number), next)
+                number += 1
+
+        return through

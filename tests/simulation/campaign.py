@@ -87,7 +87,7 @@ def campaign(
     for verdict in verdicts(seeds, profile, processes=processes, covering=covering):
         tally.add(verdict)
         tally.seconds = (clock.now() - began).total_seconds()
-        if told is not None and tally.seeds % 500 == 0:
+        if told is not None and tally.seeds % 100 == 0:
             told(tally)
         if len(tally.bad) >= stop_at:
             break

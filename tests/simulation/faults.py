@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from tests.simulation.kernel import MINUTE
+from tests.simulation.labels import table_of
+
 
 class Kind(StrEnum):
     """What may go wrong with one call."""
@@ -34,7 +37,6 @@ BEFORE = frozenset(
         Kind.CLOCK_STEP,
     }
 )
-WRITES_ONLY = frozenset({Kind.LOST_ANSWER, Kind.LOST_REQUEST, Kind.LATE_EFFECT, Kind.CONFLICT})
 
 
 @dataclass(slots=True)
@@ -68,28 +70,64 @@ class Trap:
     spring: Callable[[], None] = field(repr=False)
 
 
-@dataclass(slots=True)
+Part = Fault | Trap
+PATIENCE = 20 * MINUTE
+"""How long a part waits for its move; after that a fault strikes any call, and an owner acts without one."""
+
+
 class Armed:
     """Faults and traps whose time has come, in the order of their time."""
 
-    pending: list[Fault | Trap]
-    armed: list[Fault | Trap] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, parts: Sequence[Fault | Trap]) -> Armed:
-        """All of them, none armed yet."""
-        return cls(sorted(parts, key=lambda part: (part.at, part.number), reverse=True))
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._pending = sorted(parts, key=lambda part: (part.at, part.number), reverse=True)
+        self._impatient: list[Part] = []
+        self.aimed: dict[str, list[Part]] = {}
+        self.anywhere: list[Fault] = []
+        self.tables: frozenset[str] = frozenset()
 
     @property
     def next_at(self) -> int:
-        """When the next one becomes armed."""
-        return self.pending[-1].at if self.pending else 1 << 62
+        """When something changes by itself."""
+        coming = [part.at for part in self._pending[-1:]]
+        return min(coming + [part.at + PATIENCE for part in self._impatient[:1]], default=1 << 62)
 
-    def arm(self, now: int) -> None:
-        """Arms what is due."""
-        while self.pending and self.pending[-1].at <= now:
-            self.armed.append(self.pending.pop())
+    def arm(self, now: int) -> int:
+        """Arms what is due; when something is to be armed next."""
+        while self._pending and self._pending[-1].at <= now:
+            part = self._pending.pop()
+            if part.on is None:
+                assert isinstance(part, Fault)
+                self.anywhere.append(part)
+            else:
+                self.aimed.setdefault(part.on, []).append(part)
+                self._impatient.append(part)
+                self._look()
+        while self._impatient and self._impatient[0].at + PATIENCE <= now:
+            part = self._impatient[0]
+            self.disarm(part)
+            if isinstance(part, Trap):
+                part.spring()
+            else:
+                part.on = None
+                self.anywhere.append(part)
+        return self.next_at
 
-    def disarm(self, part: Fault | Trap) -> None:
+    def on(self, words: frozenset[str]) -> list[Part]:
+        """What waits for one of `words`."""
+        return [part for word in sorted(words) for part in self.aimed.get(word, ())]
+
+    def disarm(self, part: Part) -> None:
         """It has struck for the last time."""
-        self.armed.remove(part)
+        if part.on is None:
+            assert isinstance(part, Fault)
+            self.anywhere.remove(part)
+            return
+        self._impatient.remove(part)
+        self.aimed[part.on].remove(part)
+        if not self.aimed[part.on]:
+            del self.aimed[part.on]
+            self._look()
+
+    def _look(self) -> None:
+        """Which tables are worth a look: those whose writes may be what is waited for."""
+        self.tables = frozenset(table_of(word) for word in self.aimed)

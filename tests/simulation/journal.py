@@ -4,7 +4,7 @@ Entries are plain tuples, for there are thousands in a history. The first field 
 microseconds, the third a running number of the *step*: what took effect at once has one number.
 
     WRITE     (WRITE, at, step, task, table, pk, sk, old, new, read) one item; a transaction shares its step.
-              `read`: for an execution, when its writer had last read the job
+              `read`: for an execution, the oldest and the newest read of the job that its writer may go by
     SENT      (SENT, at, step, task, queue, message, body)           accepted by a queue
     TAKEN     (TAKEN, at, step, task, queue, message, body)          handed to a consumer
     GONE      (GONE, at, step, task, queue, message, body)           acknowledged, or grown too old
@@ -67,13 +67,12 @@ class Journal:
             kernel.current.host.reads.setdefault(pk, []).append(kernel.now)
 
 
-def _read(task: Task, job: str, old: Any) -> int | None:
-    """The oldest read that the task may go by: its own last one, or what a neighbour read for it since it began.
-
-    Who claims has read the job itself.
+def _read(task: Task, job: str, old: Any) -> tuple[int, int] | None:
+    """The oldest and the newest read that the task may go by: its own last one, or what a neighbour has read for it
+    since it began. Who claims has read the job itself.
     """
-    if old is None:
-        return task.reads.get(job)
-    shared = task.host.read_since(job, task.began - 2 * SECOND)
     own = task.reads.get(job)
-    return own if shared is None or (own is not None and own < shared) else shared
+    found = [] if own is None else [own]
+    if old is not None:
+        found += [at for at in task.host.reads.get(job, ()) if at >= task.began - 2 * SECOND]
+    return (min(found), max(found)) if found else None

@@ -28,26 +28,24 @@ class Crashed(BaseException):
 class Host:
     """A place where tasks run: one execution environment with a clock and a memory of its own."""
 
-    __slots__ = ("dead", "fastest", "frozen_until", "kind", "memory", "name", "reads", "skew")
+    __slots__ = ("dead", "fastest", "frozen_until", "kind", "memory", "name", "reads", "skew", "slowest")
 
     def __init__(self, name: str, kind: str, skew: int) -> None:
         self.name = name
         self.kind = kind
         self.skew = skew
         self.fastest = skew
+        self.slowest = skew
         self.dead = False
         self.frozen_until = 0
         self.memory: dict[str, Any] = {}
         self.reads: dict[str, list[int]] = {}
 
     def step(self, skew: int) -> None:
-        """Its clock is set; `fastest` is the most that it was ever ahead."""
+        """Its clock is set; `fastest` is the most that it was ever ahead, `slowest` the least."""
         self.skew = skew
         self.fastest = max(self.fastest, skew)
-
-    def read_since(self, job: str, instant: int) -> int | None:
-        """When one of the host's tasks first read a job at or after `instant`."""
-        return next((at for at in self.reads.get(job, ()) if at >= instant), None)
+        self.slowest = min(self.slowest, skew)
 
 
 class Task:

@@ -52,6 +52,15 @@ _CONTROL = {
 Item = Mapping[str, Any]
 
 
+def table_of(word: str) -> str:
+    """The table whose writes a word is for."""
+    if word in JOB_MOVES:
+        return "jobs"
+    if word in {"timer", "forget"}:
+        return "timers"
+    return "executions" if word in {*MOVES, "note", "letter"} else "control"
+
+
 def label(table: str, pk: str, sk: str, old: Item | None, new: Item | None) -> str:
     """The word for a write that leaves `new` where `old` was."""
     match table:

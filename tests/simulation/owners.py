@@ -120,7 +120,9 @@ class Owners:
         return f"{_name(answer)}" if isinstance(answer, CancelledNow) else _name(answer)
 
     def _edit(self, stage: SimStage, op: OpPlan) -> str:
-        job = self._jobs[op.team, op.job]
+        job = self._jobs.get((op.team, op.job))
+        if job is None:
+            return "Missing"
         found = find_job(stage.store, op.team, op.job)
         if found is None:
             return "Missing"
@@ -129,7 +131,9 @@ class Owners:
         return self._answered(stage, op.team, op.job, draft_of(job, schedule, settings))
 
     def _create(self, stage: SimStage, op: OpPlan, name: str) -> str:
-        job = self._jobs[op.team, op.job]
+        job = self._jobs.get((op.team, op.job))
+        if job is None:
+            return "Missing"
         draft = draft_of(job, op.facts["schedule"], op.facts["settings"])
         return self._answered(stage, op.team, name, draft)
 

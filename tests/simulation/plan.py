@@ -80,5 +80,7 @@ class Plan:
     troubles: tuple[Trouble, ...]
     odds: Mapping[str, float]
     deaf: float
+    whole: bool = True
+    """Nothing was taken away: it is to have as many firings as a history needs."""
     ends: int = END
     faults_end: int = FAULTS_END

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from fencepost.application import codec
+from fencepost.application import codec, keys
 from fencepost.domain.schedule.occurrences import next_occurrence
 
 _REMEMBERED = 20_000
@@ -42,4 +42,6 @@ def remember() -> None:
     """From here on, in this process; every module of the package has to be imported by now."""
     if codec.decoding is not _decoding:
         _everywhere(_original, _decoding)
+        keys.bucket_partition = lru_cache(maxsize=5_000)(keys.bucket_partition)
+        keys.parse_bucket = lru_cache(maxsize=5_000)(keys.parse_bucket)
         _everywhere(next_occurrence, lru_cache(maxsize=50_000)(next_occurrence))

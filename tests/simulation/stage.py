@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, cast
 
-from fencepost.adapters.seam import Around, seamed
 from fencepost.application.admission import Admission
 from fencepost.application.delivery.wiring import Delivery
 from fencepost.application.ports import Clock, Entropy, Notifier, Queues, Targets
@@ -20,6 +19,7 @@ from fencepost.application.store import Store
 from fencepost.runtime import delivering, keeping, scanning
 from fencepost.runtime.observability import Observability
 from fencepost.runtime.settings import Settings
+from tests.simulation.boundary import Boundary
 from tests.simulation.dice import Die
 from tests.simulation.kernel import Guard, Host, Kernel
 
@@ -103,7 +103,7 @@ class Ports:
     queues: Queues
     targets: Targets
     notifier: Notifier
-    around: Around
+    boundary: Boundary
     entropy: Entropy
     settings: Settings
 
@@ -122,7 +122,7 @@ class SimStage:
     @cached_property
     def store(self) -> Store:
         """Behind the seam."""
-        return seamed(self._ports.store, "store", self._ports.around)
+        return self._ports.boundary.around(self._ports.store, "store")
 
     @property
     def quick_store(self) -> Store:
@@ -132,17 +132,17 @@ class SimStage:
     @cached_property
     def queues(self) -> Queues:
         """Behind the seam."""
-        return seamed(self._ports.queues, "queues", self._ports.around)
+        return self._ports.boundary.around(self._ports.queues, "queues")
 
     @cached_property
     def targets(self) -> Targets:
         """Behind the seam."""
-        return seamed(self._ports.targets, "targets", self._ports.around)
+        return self._ports.boundary.around(self._ports.targets, "targets")
 
     @cached_property
     def notifier(self) -> Notifier:
         """Behind the seam."""
-        return seamed(self._ports.notifier, "notifier", self._ports.around)
+        return self._ports.boundary.around(self._ports.notifier, "notifier")
 
     @cached_property
     def tick(self) -> Tick:

@@ -47,6 +47,38 @@ class Partition:
         self.order: list[str] = []
 
 
+class Pages:
+    """The pages of some queries, one after the other. `over`: there is none left."""
+
+    def __init__(self, store: SimStore, queries: list[Query]) -> None:
+        self._store = store
+        self._queries = queries[::-1]
+        self._cursor: str | None = None
+        self._left = self._queries[-1].limit if self._queries else None
+
+    @property
+    def over(self) -> bool:
+        """No page is left."""
+        return not self._queries
+
+    def __iter__(self) -> Iterator[Sequence[Item]]:
+        while self._queries:
+            yield next(self)
+
+    def __next__(self) -> Sequence[Item]:
+        """The next page."""
+        page, last = self._store.page(self._queries[-1], self._cursor, self._left)
+        if self._left is not None:
+            self._left -= len(page)
+        if last or self._left == 0:
+            self._queries.pop()
+            self._cursor = None
+            self._left = self._queries[-1].limit if self._queries else None
+        elif page:
+            self._cursor = str(page[-1]["sk"])
+        return page
+
+
 class SimStore:
     """`Store`. `between` runs between two looks of one read; `strict` refuses and copies as the adapters do."""
 
@@ -87,25 +119,22 @@ class SimStore:
                 found[key] = item
         return found
 
-    def pages(self, query: Query) -> Iterator[Sequence[Item]]:
+    def pages(self, query: Query) -> Pages:
         """See `Store.pages`. A full page is never known to be the last."""
-        left = query.limit
-        cursor: str | None = None
-        while left is None or left > 0:
-            size = self._page_size() if left is None else min(self._page_size(), left)
-            page = self._torn(query, cursor, size)
-            yield page
-            if len(page) < size:
-                return
-            cursor = page[-1]["sk"]
-            left = None if left is None else left - size
+        return Pages(self, [query])
 
-    def scan(self, share: Share) -> Iterator[Sequence[Item]]:
+    def scan(self, share: Share) -> Pages:
         """See `Store.scan`: a page is what a partition holds when its turn comes."""
-        owned = [pk for table, pk in self._partitions if table is share.table]
-        for pk in sorted(owned):
-            if hashed(pk, share.of) == share.number:
-                yield from self.pages(Query(table=share.table, pk=pk))
+        owned = sorted(pk for table, pk in self._partitions if table is share.table)
+        mine = [pk for pk in owned if hashed(pk, share.of) == share.number]
+        return Pages(self, [Query(table=share.table, pk=pk) for pk in mine])
+
+    def page(self, query: Query, cursor: str | None, left: int | None) -> tuple[list[Item], bool]:
+        """The next page behind `cursor`, and whether it is the last. An empty one need not be."""
+        size = self._page_size()
+        size = size if left is None else min(size, left)
+        page = self._torn(query, cursor, size) if size else []
+        return page, len(page) < size
 
     def write(self, write: Write) -> Won | Lost:
         """See `Store.write`."""

@@ -21,7 +21,7 @@ Odds = Mapping[str, float]
 @dataclass(frozen=True, slots=True)
 class Call:
     """What a target was called with. `clock` is the latest that the caller's clock can have shown, in true
-    time's microseconds."""
+    time's microseconds; `slowest` the earliest."""
 
     number: int
     execution: str
@@ -31,6 +31,7 @@ class Call:
     job: str
     body: bytes
     clock: int
+    slowest: int
 
 
 class SimTargets:
@@ -66,6 +67,7 @@ class SimTargets:
             job=facts.job,
             body=facts.body,
             clock=self._kernel.now + task.host.fastest,
+            slowest=self._kernel.now + task.host.slowest,
         )
         self._journal.note(CALL, call)
         die = Die(f"{self._kernel.seed}/{facts.execution_id}/{facts.attempt}")

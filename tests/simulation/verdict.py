@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.simulation.checkers import violations
@@ -43,7 +46,22 @@ def judged(history: History) -> tuple[Violation, ...]:
 
 def verdict_of(plan: Plan, *, covering: bool = False) -> Verdict:
     """Simulates and judges."""
-    history = simulate(plan)
+    with undisturbed():
+        return _verdict(plan, simulate(plan), covering=covering)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """No search for circles of garbage in the midst of a history, which makes many objects and keeps them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.collect(1)
+
+
+def _verdict(plan: Plan, history: History, *, covering: bool) -> Verdict:
     return Verdict(
         seed=plan.seed,
         profile=plan.profile,

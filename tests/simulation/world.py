@@ -64,7 +64,7 @@ class World:
             self.journal,
             lambda: self.instant(self.kernel.now),
             between=self._between,
-            page_size=lambda: plan.page_size,
+            page_size=self._page_size,
             strict=plan.strict,
         )
         self.functions = Functions(self.kernel, self.journal, host_for=self.host_for, stage_of=self.stage_of)
@@ -86,7 +86,7 @@ class World:
         self._draw_ticks()
         end = plan.ends
         self.kernel.run(end)
-        while self._leases() < FEWEST_FIRINGS and plan.faults and end < plan.ends + HOUR:
+        while plan.whole and self._leases() < FEWEST_FIRINGS and end < plan.ends + HOUR:
             end += 10 * MINUTE
             self._tick_until(end)
             self.kernel.run(end)
@@ -154,8 +154,8 @@ class World:
 
     def _wired(self) -> Ports:
         plan = self.plan
-        armed = Armed.of([*map(replace, plan.faults), *self._traps()])
-        around = Boundary(
+        armed = Armed([*map(replace, plan.faults), *self._traps()])
+        boundary = Boundary(
             self.kernel,
             self.journal,
             self.store,
@@ -172,7 +172,7 @@ class World:
             queues=self.mail,
             targets=targets,
             notifier=SimNotifier(self.kernel, self.journal, plan.deaf),
-            around=around,
+            boundary=boundary,
             entropy=TaskEntropy(self.kernel),
             settings=Settings(stage="sim", limits=Limits(shards=plan.shards)),
         )
@@ -199,6 +199,11 @@ class World:
 
     def _broke(self, task: Task, error: Exception) -> None:
         self.journal.note(BROKEN, f"{type(error).__name__}: {error}", task=task)
+
+    def _page_size(self) -> int:
+        """How many items the next page has; now and then none, where pages are short."""
+        size = self.plan.page_size
+        return 0 if size < 10 and self._die.roll() < 0.1 else size
 
     def _between(self, what: str) -> None:
         """Between two looks of one read others may write."""

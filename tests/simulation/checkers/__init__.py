@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from tests.simulation.checkers import attempts, decisions, fences, ledger, rest, slots, timing, wakeups
+from tests.simulation.checkers import (
+    attempts,
+    decisions,
+    fences,
+    holders,
+    ledger,
+    rest,
+    slots,
+    timing,
+    wakeups,
+)
 from tests.simulation.checkers.facts import Facts, Violation, facts_of
 from tests.simulation.journal import BROKEN, Entry
 
@@ -24,6 +34,7 @@ def unbroken(facts: Facts) -> list[Violation]:
 CHECKERS: Mapping[str, Checker] = {
     "a": ledger.check,
     "b": fences.check,
+    "b'": holders.check,
     "c": slots.check,
     "d": attempts.check,
     "e": timing.check,

@@ -8,6 +8,8 @@ from tests.simulation.checkers.facts import Change, Facts, Generation, Item, Job
 
 RULE = "h reasons"
 GRACE_MS = 60_000
+TWO_DAYS_MS = 48 * 3_600_000
+FINAL = {"SUCCEEDED", "DEAD", "SKIPPED", "CANCELLED"}
 ENDED_FOR_GOOD = {"paused", "deleted"}
 
 
@@ -131,12 +133,18 @@ def _latest(generation: Generation, edge: int, end: int | None, instant: int) ->
 
 def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterator[str]:
     old, new = change.old, change.new
-    if old is None or new is None:
+    if new is None:
         return
+    yield from _kept(new)
+    if old is None:
+        return
+    if new["planted"] > old["planted"] and new["gen"] == old["gen"]:
+        yield from _passed_over(facts, change, old, new)
     if change.move == "lease" and change.read is not None:
         known = job.at(change.read)
         if known is not None:
             yield from _may_begin(job, identity, old, known)
+        yield from _read_when_due(facts, change, old)
     elif change.move == "cancel":
         yield from _cancelled(facts, job, identity, change, new)
     elif change.move == "skip_overlap" and new.get("reason") != "overlap":
@@ -178,3 +186,33 @@ def _cancelled(facts: Facts, job: JobFacts, identity: str, change: Change, new: 
                 yield "cancelled as superseded, though its generation stands for it"
         case _:
             yield f"cancelled for {reason}"
+
+
+def _kept(new: Item) -> Iterator[str]:
+    """An expiry is for what is over, and never before two days after it was due."""
+    expires = new.get("expires")
+    if (expires is None) == (new["state"] in FINAL):
+        yield f"{new['state']}, and its expiry is {expires}"
+    elif expires is not None and expires * 1000 + 1000 < new["due"] + TWO_DAYS_MS:
+        yield "it would expire within two days after it was due"
+
+
+def _passed_over(facts: Facts, change: Change, old: Item, new: Item) -> Iterator[str]:
+    """A newer generation planted from a record that had not begun, and did not take it over: too late to run it."""
+    if old["fence"] or old.get("attempt") or old["state"] not in {"QUEUED", "WAITING", "CANCELLED"}:
+        return
+    if old["state"] == "CANCELLED" and old.get("reason") not in {"superseded", "paused"}:
+        return
+    slowest = 0 if change.task is None else change.task.host.slowest
+    if facts.clock(change.at + slowest) - new["due"] <= GRACE_MS:
+        yield f"{old['state']}, and a newer generation with the same instant did not take it over"
+
+
+def _read_when_due(facts: Facts, change: Change, old: Item) -> Iterator[str]:
+    """First it is due, then the job is read: what an owner said a moment before that has to hold."""
+    if change.newest is None or change.task is None or old["state"] == "RETRY_WAIT":
+        return
+    due = max(old["due"], old.get("after", 0))
+    clock = facts.clock(change.newest + change.task.host.fastest)
+    if clock < due - 1:
+        yield f"begun by what was read {due - clock} ms before it was due"

@@ -27,7 +27,9 @@ class Violation:
 
 
 class Change(NamedTuple):
-    """One write of an execution. `read`: when its writer had last read the job (true time, microseconds)."""
+    """One write of an execution. `read`: when its writer had last read the job at the earliest, `newest`: at the
+    latest (true time, microseconds).
+    """
 
     at: int
     step: int
@@ -36,6 +38,7 @@ class Change(NamedTuple):
     new: Item | None
     move: str
     read: int | None
+    newest: int | None
 
 
 class Version(NamedTuple):
@@ -176,7 +179,7 @@ def _sort(facts: Facts, versions: dict[str, list[Version]], entry: Entry) -> Non
     _, at, step, task, table, pk, sk, old, new, read = entry
     if table == "executions":
         if not pk.startswith("D#"):
-            change = Change(at, step, task, old, new, execution_move(old, new), read)
+            change = Change(at, step, task, old, new, execution_move(old, new), *(read or (None, None)))
             facts.executions[execution_id(pk, sk)].append(change)
     elif table == "jobs" and new is not None:
         if sk == "J":
