@@ -13,7 +13,7 @@ import pytest
 
 from fencepost.adapters.seam import PortCall
 from fencepost.application import keys
-from fencepost.application.delivery.hosts import Go, Turns
+from fencepost.application.delivery.hosts import Go, Hosts
 from fencepost.application.delivery.results import PutBack
 from fencepost.application.store import Put, StoreBusyError
 from fencepost.domain.instants import MINUTE, SECOND, from_wire, to_ms
@@ -153,17 +153,17 @@ class TestSoManyAtOnce:
 
     def test_threads_never_hold_more_places_than_there_are(self) -> None:
         world = world_with(parallel=3)
-        turns = Turns(tools=world.tools, finish=world.parts.advance.finish)
+        hosts = Hosts(tools=world.tools, finish=world.parts.advance.finish)
         limit = HostLimit(host=HOST, max_parallel=3)
         together = Barrier(8, timeout=30)
 
         def call(record: Execution) -> bool:
             together.wait()
-            turn = turns.ask(record, limit, world.clock.now() + MINUTE)
+            verdict = hosts.ask(record, limit, world.clock.now() + MINUTE)
             together.wait()
-            if isinstance(turn, Go):
-                turns.leave(turn.place)
-            return isinstance(turn, Go)
+            if isinstance(verdict, Go):
+                hosts.leave(verdict.place)
+            return isinstance(verdict, Go)
 
         with ThreadPoolExecutor(8) as pool:
             let_in = list(pool.map(call, crowd(world, 8)))
@@ -192,18 +192,18 @@ class TestSoManyAMinute:
         assert {world.record(each).state for each in records} == {ExecutionState.SUCCEEDED}
         assert {world.record(each).attempt for each in records} == {1}
 
-    def test_whoever_finds_the_host_full_keeps_the_turn_that_it_has(self) -> None:
+    def test_whoever_finds_the_host_full_keeps_the_ticket_that_it_has(self) -> None:
         world = world_with(parallel=1, minute=1)
         taken(world, 0, "2026-03-01T09:00:10Z")
         [record] = crowd(world, 1)
         world.poll()
-        assert world.record(record).host_wait == HostWait(since=world.clock.now(), turn=HOST)
+        assert world.record(record).host_wait == HostWait(since=world.clock.now(), ticket=HOST)
         world.run()
         [call] = world.targets.calls
         assert call.at < from_wire("2026-03-01T09:01:00Z")
         assert world.record(record).host_wait is None
 
-    def test_a_retry_asks_for_a_turn_of_its_own(self) -> None:
+    def test_a_retry_asks_for_a_ticket_of_its_own(self) -> None:
         world = world_with(minute=1)
         world.targets.script = [BROKEN]
         [record] = crowd(world, 1)
@@ -233,16 +233,16 @@ class TestWhileItWaits:
         taken(world, 0, "2026-03-01T09:05:00Z")
         [record] = crowd(world, 1)
         stale = world.record(record)
-        turns = Turns(tools=world.tools, finish=world.parts.advance.finish)
+        hosts = Hosts(tools=world.tools, finish=world.parts.advance.finish)
         limit = HostLimit(host=HOST, max_parallel=1)
         team = world.tools.reads.team("payments", world.clock.now())
         assert team is not None
-        first, second = (turns.ask(stale, limit, world.clock.now() + MINUTE) for _ in range(2))
+        first, second = (hosts.ask(stale, limit, world.clock.now() + MINUTE) for _ in range(2))
         assert not isinstance(first, Go)
         assert not isinstance(second, Go)
-        turns.put_off(stale, team, first)
+        hosts.put_off(stale, team, first)
         until = world.record(record).retry_at
-        turns.put_off(stale, team, second)
+        hosts.put_off(stale, team, second)
         assert world.record(record).retry_at == until
 
     def test_without_an_answer_of_the_store_nobody_is_called(self) -> None:

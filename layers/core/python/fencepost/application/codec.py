@@ -254,8 +254,8 @@ def _lease_facts(item: Item) -> dict[str, Any]:
 
 
 def _encode_host_wait(wait: HostWait) -> dict[str, Any]:
-    return compact({"since": to_ms(wait.since), "turn": wait.turn})
+    return compact({"since": to_ms(wait.since), "ticket": wait.ticket})
 
 
 def _decode_host_wait(raw: Mapping[str, Any] | None) -> HostWait | None:
-    return None if raw is None else HostWait(since=from_ms(raw["since"]), turn=raw.get("turn"))
+    return None if raw is None else HostWait(since=from_ms(raw["since"]), ticket=raw.get("ticket"))

@@ -32,10 +32,10 @@ class HostLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostWait:
-    """What a record notes while its host's limits keep it: since when, and the host at which its turn has come."""
+    """What a record notes while its host's limits keep it: since when, and the host that it has a ticket for."""
 
     since: datetime
-    turn: str | None = None
+    ticket: str | None = None
 
 
 def limit_of(limits: Iterable[HostLimit], host: str) -> HostLimit | None:

@@ -1,4 +1,4 @@
-"""Turns at hosts whose team spares them: a place among so many calls at once, an instant among so many a minute.
+"""Hosts whose team spares them: a place among so many calls at once, an instant among so many a minute.
 
 Places are leases of their own, taken before anything else is and given back after the call; whoever dies in between
 loses its place with its lease. Instants are handed out in order, by one item per team and host that says which is the
@@ -69,25 +69,25 @@ class Go:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Do not call before `until`. `turn`: the host at which its turn has come by then."""
+    """Do not call before `until`. `ticket`: the host that it may call from then on."""
 
     until: datetime
     why: str
-    turn: str | None = None
+    ticket: str | None = None
 
 
-Turn: TypeAlias = Go | Wait
+Verdict: TypeAlias = Go | Wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
+class Hosts:
     """One per process. Raises StoreError: without an answer nobody is called."""
 
     tools: Tools
     finish: Finish
     _full: Memory[bool] = field(default_factory=lambda: Memory(FULL_MEMORY), compare=False)
 
-    def ask(self, record: Execution, limit: HostLimit, until: datetime) -> Turn:
+    def ask(self, record: Execution, limit: HostLimit, until: datetime) -> Verdict:
         """Whether the host may be called now. A place that is given is lost at `until`, if not given back before."""
         wait = self._instant(record, limit)
         if isinstance(wait, Wait):
@@ -100,7 +100,7 @@ class Turns:
         now, since = self.tools.clock.now(), _since(record, self.tools.clock.now())
         away = longer(since, now, self.tools.entropy.fraction(), self._limits)
         why = f"{limit.host} takes {limit.max_parallel} of the team's calls at once"
-        return Wait(until=floor_ms(now + away), why=why, turn=wait)
+        return Wait(until=floor_ms(now + away), why=why, ticket=wait)
 
     def leave(self, place: Place | None) -> None:
         """Gives a place back. One that cannot be given back expires."""
@@ -114,7 +114,7 @@ class Turns:
     def put_off(self, record: Execution, team: Team, wait: Wait) -> Disposition | Raced:
         """The record waits until then, with what else it held given up. It costs no attempt."""
         now = self.tools.clock.now()
-        noted = HostWait(since=_since(record, now), turn=wait.turn)
+        noted = HostWait(since=_since(record, now), ticket=wait.ticket)
         changes = {"retry_at": wait.until, "note": f"put off: {wait.why}", "host_wait": noted}
         if record.waited_from is None and not started(record):
             changes["waited_from"] = now
@@ -131,11 +131,11 @@ class Turns:
         return Acknowledge(why=wait.why, facts=facts_of(after.record))
 
     def _instant(self, record: Execution, limit: HostLimit) -> Wait | str | None:
-        """Wait, or the host at which the record's turn has come; None where it has no rate."""
+        """Wait, or the host that the record has a ticket for; None where it has no rate."""
         spacing = limit.spacing
         if spacing is None:
             return None
-        if record.host_wait is not None and record.host_wait.turn == limit.host:
+        if record.host_wait is not None and record.host_wait.ticket == limit.host:
             return limit.host
         now = floor_ms(self.tools.clock.now())
         why = f"{limit.host} takes {limit.max_per_minute} of the team's calls a minute"
@@ -143,7 +143,7 @@ class Turns:
         if taken is None:
             share = (1 + self.tools.entropy.fraction()) / 2
             return Wait(until=floor_ms(now + self._limits.host_lookahead * share), why=why)
-        return limit.host if taken <= now else Wait(until=taken, why=why, turn=limit.host)
+        return limit.host if taken <= now else Wait(until=taken, why=why, ticket=limit.host)
 
     def _next(
         self, record: Execution, limit: HostLimit, spacing: timedelta, now: datetime

@@ -77,6 +77,7 @@ def redriven(before: Execution, actor: str) -> Moved:
         replants=0,
         told=False,
         note=None,
+        host_wait=None,
         not_before=None,
         actor=actor,
     )

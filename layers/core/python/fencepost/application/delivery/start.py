@@ -11,7 +11,7 @@ from fencepost.application.codec import UndecodableError
 from fencepost.application.delivery.attempt import Attempts, Case
 from fencepost.application.delivery.circuit import Circuits, Closed, Open, Probe
 from fencepost.application.delivery.endings import Endings
-from fencepost.application.delivery.hosts import Go, Turns, Wait
+from fencepost.application.delivery.hosts import Go, Hosts, Wait
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.long_work import watched
 from fencepost.application.delivery.records import Lease, leased
@@ -42,7 +42,7 @@ class Start:
     lapses: Lapses
     attempts: Attempts
     switched: Switched
-    turns: Turns
+    hosts: Hosts
 
     def run(self, record: Execution) -> Disposition | Raced:
         """Begins an attempt of a record that is due and nobody's, or says why not."""
@@ -95,14 +95,14 @@ class Start:
             return self._lock(case)
         limits = self.tools.limits
         longest = target_timeout(case.detail.target) + limits.lease_margin + limits.slot_margin
-        match self.turns.ask(case.record, limit, self.tools.clock.now() + longest):
+        match self.hosts.ask(case.record, limit, self.tools.clock.now() + longest):
             case Wait() as wait:
-                return self.turns.put_off(case.record, case.team, wait)
+                return self.hosts.put_off(case.record, case.team, wait)
             case Go(place):
                 try:
                     return self._lock(case)
                 finally:
-                    self.turns.leave(place)
+                    self.hosts.leave(place)
 
     def _lock(self, case: Case) -> Disposition | Raced:
         record, now = case.record, self.tools.clock.now()

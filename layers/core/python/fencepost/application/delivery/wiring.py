@@ -12,7 +12,7 @@ from fencepost.application.delivery.circuit import Circuits
 from fencepost.application.delivery.dead_letter import DeadLetters
 from fencepost.application.delivery.endings import Endings
 from fencepost.application.delivery.finish import Aftermath, Finish
-from fencepost.application.delivery.hosts import Turns
+from fencepost.application.delivery.hosts import Hosts
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.notices import Notices
 from fencepost.application.delivery.redrive import Redrive, RunNow
@@ -64,7 +64,7 @@ def delivery(
         lapses=lapses,
         attempts=attempts,
         switched=Switched(tools=tools, doors=doors, endings=endings),
-        turns=Turns(tools=tools, finish=finish),
+        hosts=Hosts(tools=tools, finish=finish),
     )
     advance = Advance(tools=tools, finish=finish, lapses=lapses, watch=watch, start=start)
     buried = DeadLetters(
