@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 
+import pytest
+
 from fencepost.adapters.seam import PortCall
 from fencepost.application.delivery.dead_letter import MOST_TELLINGS
 from fencepost.application.delivery.results import Acknowledge
@@ -147,12 +149,13 @@ def test_R02_those_who_failed_together_do_not_return_together():
     assert len({world.record(record).retry_at for record in records}) == 3
 
 
-def test_R05_no_attempt_is_made_beyond_the_budget():
+@pytest.mark.parametrize("budget", [1, 4])
+def test_R05_no_attempt_is_made_beyond_the_budget(budget):
     world = World()
-    record = world.queue(world.job(retry=RetryPolicy(max_attempts=1)))
+    record = world.queue(world.job(retry=RetryPolicy(max_attempts=budget)))
     world.targets.then = BROKEN
     world.run()
-    assert len(world.targets.calls) == 1
+    assert len(world.targets.calls) == budget
     assert world.record(record).state is S.DEAD
 
 

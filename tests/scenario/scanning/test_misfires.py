@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.adapters.seam import CallCounter, seamed
 from fencepost.application.scanning.report import ScanReport
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.model import Execution, Job, Misfire, MisfirePolicy, Tier
@@ -131,18 +132,22 @@ def test_C4_the_first_link_decides_and_a_pass_that_ends_early_goes_on_from_there
     explained(shard, job, "2026-03-01T02:01:00Z", shard.clock.now())
 
 
-@pytest.mark.parametrize("gap", [timedelta(days=1), timedelta(days=60), timedelta(days=400)])
+@pytest.mark.parametrize(
+    "gap", [timedelta(minutes=10), timedelta(days=1), timedelta(days=60), timedelta(days=400)]
+)
 def test_M01_a_job_resumes_after_any_outage_with_a_constant_number_of_writes(gap: timedelta) -> None:
     shard = Shard("2025-03-01T02:00:30Z")
     job = shard.register("often", {"every": "PT5S", "anchor": "2025-01-01T00:00:00Z"}, misfire=SKIP)
     first = shard.timers()[0]
     shard.clock.set(shard.clock.now() + gap)
-    report = ScanReport()
-    shard.scanner().claimer.claim([first], report)
+    report, calls = ScanReport(), CallCounter()
+    shard.scanner(store=seamed(shard.store, "store", calls)).claimer.claim([first], report)
     [skipped] = [record for record in shard.records(job) if record.state is ExecutionState.SKIPPED]
     assert skipped.until is not None
     assert shard.clock.now() - skipped.until <= timedelta(seconds=66)
-    assert report.claimed > 0
+    # one for all that was missed, one for each that is due within the last minute and the horizon
+    assert calls.of("store", "transact") == 1 + report.claimed == 54
+    assert calls.of("store") == 3 * 54
 
 
 def test_H04_late_releases_of_many_jobs_are_spread_and_keep_their_phase() -> None:
