@@ -89,3 +89,11 @@ def test_a_group_that_would_not_fit_into_the_pass_is_left_for_the_next() -> None
     clock, early = claimed(330)
     assert len(early) < 10
     assert clock.now() - from_wire(NOW) < LIMITS.scan_budget
+
+
+@pytest.mark.parametrize("ms", [100, 300, 419])
+def test_what_is_due_in_a_moment_does_not_wait_for_its_moment(ms: int) -> None:
+    due = from_wire(NOW) + timedelta(milliseconds=ms)
+    clock, early = claimed(5, due.isoformat(), takes=0.0)
+    assert clock.slept in ([], [timedelta(0)])
+    assert len(early) == 1

@@ -67,12 +67,13 @@ class Pace:
 
     def _aligned(self, pause: timedelta, now: datetime, group: Sequence[Timer], rate: float) -> timedelta:
         """`pause`, made longer by less than a second, so that the group's messages surface shortly before they are
-        due. Where groups follow each other faster than that, it stays as it is.
+        due. Where groups follow each other faster than that, or the first is nearly due, it stays as it is.
         """
         if rate > self.limits.claim_group:
             return pause
         early = self.limits.surface_early + self.limits.claim_takes
-        return pause + (group[0].due - now - pause - early) % _SECOND
+        spare = min(timer.due for timer in group) - now - pause - early
+        return pause + max(spare, timedelta(0)) % _SECOND
 
     def _rate(self, ahead: timedelta, left: int) -> float:
         seconds = max(ahead - _MARGIN, _SECOND) / _SECOND
