@@ -40,12 +40,13 @@ def stage_of(context: Mapping[str, str | None]) -> Stage:
         region=context.get("region") or stage.region,
         restored=context.get("restored") or stage.restored,
         no_fire_before=context.get("no_fire_before") or stage.no_fire_before,
+        closed=context.get("closed") == "true" or stage.closed,
         admins=tuple(filter(None, (context.get("admins") or "").split(","))) or stage.admins,
     )
     return stage.check()
 
 
-CONTEXT = ("stage", "account", "region", "restored", "no_fire_before", "admins")
+CONTEXT = ("stage", "account", "region", "restored", "no_fire_before", "closed", "admins")
 
 
 def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack, StoreStack, ServiceStack]:

@@ -73,6 +73,13 @@ _STEPS: Tables = {
     "jobs": (GET, QUERY, UPDATE),
     "timers": (PUT, DELETE_MANY),
 }
+# A team on its way out: its jobs are deleted, its letters, calendars and counts cleared away; and what deleted jobs leave
+# behind is marked to expire.
+_CLEARS: Tables = {
+    "control": (GET, PUT, UPDATE, DELETE, DELETE_MANY),
+    "executions": (QUERY, DELETE_MANY),
+    "jobs": (GET, GET_MANY, QUERY, PUT, UPDATE, DELETE, DELETE_MANY, CHECK),
+}
 # The second net reads everything, and mends through the same doors as everybody.
 _SWEEPS: Tables = {
     "control": (GET, PUT, CHECK),
@@ -102,7 +109,7 @@ GRANTS: Mapping[Fn, Grants] = {
         sends=(*TIERS, "scan", "pump"),
     ),
     Fn.SCAN: Grants(tables=_CLAIMS, sends=TIERS, consumes=("scan",)),
-    Fn.PUMP: Grants(tables=_together(_ADMITS, _STEPS), sends=(*TIERS, "pump"), consumes=("pump",)),
+    Fn.PUMP: Grants(tables=_together(_ADMITS, _STEPS, _CLEARS), sends=_FIRINGS, consumes=("pump",)),
     Fn.DEAD_LETTER: Grants(
         tables=_together(_ADMITS, _ADVANCES),
         sends=_FIRINGS,

@@ -1,9 +1,10 @@
 """Bring a virtual environment to what the locks say; do nothing when it is already there.
 
-Usage: python scripts/setup.py ENVIRONMENT...   with ENVIRONMENT one of run, dev, engine
+Usage: python scripts/setup.py ENVIRONMENT...   with ENVIRONMENT one of run, dev, browser, engine
 
 Standard library only, since it runs before anything is installed. `run` is what the service needs,
-`dev` adds the gate, the tests and the synthesis to it, `engine` is the local AWS engine's own venv.
+`dev` adds the gate, the tests and the synthesis to it, `browser` what drives a browser in tests of the console;
+`engine` is the local AWS engine's own venv.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Environment:
 ENVIRONMENTS = {
     "run": Environment(folder=".venv", locks=("runtime", "tools"), project=True),
     "dev": Environment(folder=".venv", locks=("runtime", "tools", "dev", "infra"), project=True),
+    "browser": Environment(folder=".venv", locks=("browser",), project=False),
     "engine": Environment(folder=".venv-engine", locks=("engine",), project=False),
 }
 

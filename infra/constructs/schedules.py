@@ -44,10 +44,17 @@ class Schedules(Construct):
     """One schedule per function that is woken by the clock, and the one role that wakes them."""
 
     def __init__(
-        self, scope: Construct, name: str, names: Names, functions: Mapping[Fn, lambda_.Function]
+        self,
+        scope: Construct,
+        name: str,
+        names: Names,
+        functions: Mapping[Fn, lambda_.Function],
+        *,
+        closed: bool,
     ) -> None:
         super().__init__(scope, name)
         self._names = names
+        self._closed = closed
         role = self._role([functions[each].function_arn for each in WAKES])
         for each, wake in WAKES.items():
             self._schedule(each, wake, functions[each], role)
@@ -77,6 +84,7 @@ class Schedules(Construct):
             name=self._names.of(function.value),
             description=f"Wakes {self._names.function(function)}",
             schedule_expression=wake.expression,
+            state="DISABLED" if self._closed and function is Fn.TICK else "ENABLED",
             schedule_expression_timezone="UTC",
             flexible_time_window={"mode": "OFF"},
             target=scheduler.CfnSchedule.TargetProperty(

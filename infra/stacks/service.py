@@ -51,7 +51,7 @@ class ServiceStack(cdk.Stack):
         made = Functions(self, "Functions", stage, contents.assets, refs, store.secrets_key.key_arn)
         functions = made.by_name
         api = Api(self, "Api", stage=stage, names=names, routes=contents.routes, handler=functions[Fn.API])
-        Schedules(self, "Schedules", names, functions)
+        Schedules(self, "Schedules", names, functions, closed=stage.closed)
         callers = [made.roles[each] for each in Fn if GRANTS[each].acts_for_teams]
         probe = Probe(self, "Probe", names, callers)
         alarms = Alarms(self, "Alarms", stage, names, store.data_key)

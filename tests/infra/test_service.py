@@ -148,6 +148,15 @@ def test_the_tick_comes_every_minute_and_is_never_tried_again():
     assert (invoke["MaximumRetryAttempts"], invoke["MaximumEventAgeInSeconds"]) == (0, 60)
 
 
+def test_a_closed_stage_has_no_tick_and_is_otherwise_the_same():
+    closed = synthesise(replace(prod(), closed=True))
+    states = {each["Name"]: each["State"] for each in closed.properties("AWS::Scheduler::Schedule")}
+    assert states == {"fencepost-prod-tick": "DISABLED", "fencepost-prod-sweep": "ENABLED"}
+    open_stage = synthesised("prod")
+    assert {each["State"] for each in open_stage.properties("AWS::Scheduler::Schedule")} == {"ENABLED"}
+    assert set(closed.resources()) == set(open_stage.resources())
+
+
 def test_the_sweep_is_told_how_often_it_comes():
     """From that and the clock it knows its share of the day."""
     from fencepost.domain.instants import from_wire
