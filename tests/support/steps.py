@@ -17,9 +17,11 @@ from fencepost.application.ports import QueueName, tier_queue
 from fencepost.domain.model import Tier
 from fencepost.runtime import delivering, upkeep
 from functions.api.handler import build
+from functions.pump import handler as pump
 from tests.support.api import Front, MemoryStage
 from tests.support.clients import Machine
 from tests.support.faults import FaultAt, Killed
+from tests.support.grants import held
 
 T = TypeVar("T")
 
@@ -62,7 +64,7 @@ def calling(front: Front, around: Around, *call: Any, done: int = 200, **how: An
 def stepping(front: Front, around: Around) -> None:
     """One step of every errand, all of them behind `around`."""
     gate = Gate(around)
-    errands = upkeep.errands(behind(front.stage, gate))
+    errands = upkeep.errands(behind(held(front.stage, pump.__name__), gate))
     gate.open = True
     for errand in list(waiting(front.memory)):
         with suppress(Killed, Exception):

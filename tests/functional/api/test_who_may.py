@@ -22,7 +22,7 @@ from fencepost.local.gateway.signature import Verifier, sign
 from tests.support.api import ADMIN, Front
 
 RULES = {
-    "anyone": {"preview", "health", "getStage"},
+    "anyone": {"preview", "health", "getStage", "listTeams"},
     "reader": {
         "getTeam",
         "listTeamRevisions",
@@ -73,7 +73,7 @@ RULES = {
         "patchJob",
         "deleteJob",
     },
-    "admin": {"pauseStage", "resumeStage"},
+    "admin": {"pauseStage", "resumeStage", "listStageRevisions", "deleteTeam"},
 }
 LEAST = {name: Role(role) for role, names in RULES.items() for name in names}
 RISING = [Role.ANYONE, Role.READER, Role.OPERATOR, Role.OWNER, Role.ADMIN]

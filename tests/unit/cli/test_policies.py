@@ -32,7 +32,7 @@ def test_a_role_may_call_what_is_its_own_and_nothing_else(route, role):
 
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize(
-    "path", ["/v1/teams/pay", "/v1/teams/payments-eu", "/v1/teams/payments-eu/jobs/x", "/v1/teams"]
+    "path", ["/v1/teams/pay", "/v1/teams/payments-eu", "/v1/teams/payments-eu/jobs/x", "/v1/teams/"]
 )
 def test_no_other_team_is_reached(role, path):
     assert not asked(role, "GET", path)

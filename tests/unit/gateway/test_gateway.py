@@ -133,7 +133,7 @@ def test_a_bad_signature_does_not_pass(gateway, api, changes, kind):
     assert api.events == []
 
 
-@pytest.mark.parametrize("path", ["/v1/teams/logistics", "/v1/teams", "/v1/teams/paymentsx/jobs", "/"])
+@pytest.mark.parametrize("path", ["/v1/teams/logistics", "/v1/teams/", "/v1/teams/paymentsx/jobs", "/"])
 def test_the_policy_is_the_boundary(gateway, api, path):
     response = gateway.answer(call("GET", path))
     assert response.status == 403

@@ -36,7 +36,8 @@ def call(path, method="GET"):
         ("GET", "/v1/health", Decision.ALLOWED),
         ("POST", "/v1/preview", Decision.ALLOWED),
         ("GET", "/v1/teams/payments-eu/jobs", Decision.NOT_ALLOWED),
-        ("GET", "/v1/teams", Decision.NOT_ALLOWED),
+        ("GET", "/v1/teams", Decision.ALLOWED),  # which lists what the caller may see
+        ("DELETE", "/v1/teams/payments", Decision.NOT_ALLOWED),
         ("GET", "/v1/teams/logistics/jobs", Decision.NOT_ALLOWED),
         ("DELETE", "/v1/stage", Decision.NOT_ALLOWED),
     ],

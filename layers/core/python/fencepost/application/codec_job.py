@@ -85,6 +85,7 @@ def encode_job(job: Job) -> dict[str, Any]:
             "ended": ms(job.ended_until),
             "ended_by": job.ended_by and job.ended_by.value,
             "begins": ms(job.begins_with),
+            "far": ms(job.timers_until),
             "why": job.state_reason,
             "labels": dict(job.labels) or None,
             "notify_on": None if job.notify_on is None else sorted(job.notify_on),
@@ -124,6 +125,7 @@ def _read_job(item: Item) -> Job:
         ended_until=instant(item.get("ended")),
         ended_by=Reason(item["ended_by"]) if "ended_by" in item else None,
         begins_with=instant(item.get("begins")),
+        timers_until=instant(item.get("far")),
         state_reason=item.get("why"),
         labels=tuple(sorted(item.get("labels", {}).items())),
         notify_on=None if notify_on is None else frozenset(notify_on),
@@ -216,6 +218,9 @@ def encode_team(team: Team) -> dict[str, Any]:
             "external_id": team.external_id,
             "keys": [_encode_key(key) for key in team.signing_keys] or None,
             "created": ms(team.created_at),
+            "born": None if team.born == 1 else team.born,
+            "leaving": ms(team.leaving_since),
+            "gone": ms(team.gone_at),
         }
     )
 
@@ -245,6 +250,9 @@ def _read_team(item: Item) -> Team:
         external_id=item.get("external_id"),
         signing_keys=tuple(_decode_key(raw) for raw in item.get("keys", ())),
         created_at=instant(item.get("created")),
+        born=item.get("born", 1),
+        leaving_since=instant(item.get("leaving")),
+        gone_at=instant(item.get("gone")),
     )
 
 

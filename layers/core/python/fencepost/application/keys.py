@@ -21,6 +21,11 @@ def team_revision(name: str, revision: int) -> Key:
     return Key(Table.JOBS, f"T#{name}", f"R#{revision:010d}")
 
 
+def team_listed(name: str) -> Key:
+    """All teams of the stage share a partition, which lists them."""
+    return Key(Table.JOBS, "TEAMS", name)
+
+
 def stage() -> Key:
     """The switches of the whole stage. Read with the teams of a batch, so it lies in no busy partition."""
     return Key(Table.CONTROL, "Z", "stage")

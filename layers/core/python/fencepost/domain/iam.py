@@ -22,8 +22,10 @@ class TeamRole(StrEnum):
     OWNER = "owner"
 
 
-ANYBODY = ("GET/v1/health", "POST/v1/preview", "GET/v1/stage")
+ANYBODY = ("GET/v1/health", "POST/v1/preview", "GET/v1/stage", "GET/v1/teams")
 """What needs a signature and no team."""
+OWNS = ("GET", "PUT", "PATCH")
+"""What an owner may do to the team itself: deleting it is for whoever made it."""
 QUESTIONS = ("POST preview",)
 """What a reader may ask although it is no GET."""
 OPERATIONS = (
@@ -52,10 +54,11 @@ def iam_policy(team: str, role: TeamRole, api: str = ANY_API) -> dict[str, Any]:
 
 def _resources(team: str, role: TeamRole) -> Iterator[str]:
     yield from ANYBODY
-    method = "*" if role is TeamRole.OWNER else "GET"
-    yield from (f"{method}/v1/teams/{team}", f"{method}/v1/teams/{team}/*")
     if role is TeamRole.OWNER:
+        yield from (f"{method}/v1/teams/{team}" for method in OWNS)
+        yield f"*/v1/teams/{team}/*"
         return
+    yield from (f"GET/v1/teams/{team}", f"GET/v1/teams/{team}/*")
     for each in (*QUESTIONS, *(OPERATIONS if role is TeamRole.OPERATOR else ())):
         verb, path = each.split(" ")
         yield f"{verb}/v1/teams/{team}/{path}"

@@ -58,7 +58,8 @@ class Job:
 
     `ended_until` is the instant at which the generation before this one ended: of that generation, occurrences due
     at or before it stand, later ones are superseded. `ended_by` says what ended it. `begins_with`: this generation's
-    first occurrence, where it is not simply the next one after `ended_until` (a time-zone refresh).
+    first occurrence, where it is not simply the next one after `ended_until` (a time-zone refresh). `timers_until`: no
+    timer of an earlier generation lies later than that.
     """
 
     team: str
@@ -78,6 +79,7 @@ class Job:
     ended_until: datetime | None = None
     ended_by: Reason | None = None
     begins_with: datetime | None = None
+    timers_until: datetime | None = None
     state_reason: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
     notify_on: frozenset[str] | None = None

@@ -27,7 +27,8 @@ class Team:
     """A tenant. `max_concurrency` is its cap on leased slots and is never unlimited.
 
     `halts` are its switches, and those of the stage where it was read as it stands; `shut`: the tiers in which nothing
-    may start, as of when it was read so.
+    may start, as of when it was read so. `born`: its first revision, where a team of this name was there before.
+    `leaving_since`: it is being deleted, and only what runs still knows it; `gone_at`: its name is free.
     """
 
     name: str
@@ -48,6 +49,9 @@ class Team:
     external_id: str | None = None
     signing_keys: tuple[SigningKey, ...] = ()
     created_at: datetime | None = None
+    born: int = 1
+    leaving_since: datetime | None = None
+    gone_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

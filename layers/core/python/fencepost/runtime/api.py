@@ -9,6 +9,7 @@ from fencepost.adapters.signing_keys import SealedKeys
 from fencepost.application import keys
 from fencepost.application.backfills.asking import Backfills
 from fencepost.application.codec import VERSION
+from fencepost.application.registry.departures import Departures
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.store import Absent, Lost, Put, Store
 from fencepost.application.switches.flipping import Switches
@@ -44,6 +45,8 @@ def services(stage: SecretiveStage, *, anonymous: Caller | None = None) -> Servi
             backfills=Backfills(tools=delivery.cancel.tools),
             switches=Switches(ports=registry, queues=stage.queues),
             errands=upkeep.errands(stage),
+            departures=Departures(ports=registry),
+            queues=stage.queues,
         ),
         admins=stage.settings.admins,
         anonymous=anonymous,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from fencepost.application.registry.aftermath import Aftermath
 from fencepost.application.registry.expiry import Expiry
-from fencepost.application.registry.ports import ClaimNow, LeftToDelivery, RegistryPorts
+from fencepost.application.registry.ports import CancelNow, ClaimNow, LeftToDelivery, RegistryPorts
 from fencepost.application.registry.refresh import refresh_job
 from fencepost.application.scanning.claimer import Claimer
 from fencepost.application.scanning.report import ScanReport
@@ -40,6 +41,11 @@ def refresher(stage: Stage) -> Callable[[Job], bool]:
         return moved is not None
 
     return refresh
+
+
+def ports(stage: Stage, cancel: CancelNow) -> RegistryPorts:
+    """For what deletes jobs: no timer is planted, and what waits is cancelled at once."""
+    return replace(_ports(stage, _left_to_scan), cancel=cancel)
 
 
 def _ports(stage: Stage, claim_now: ClaimNow) -> RegistryPorts:

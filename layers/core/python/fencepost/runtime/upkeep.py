@@ -9,11 +9,13 @@ from fencepost.application.delivery.endings import Endings
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.notices import Notices
 from fencepost.application.errands.errand import ErrandKind
+from fencepost.application.errands.forgetting import Forgetting
 from fencepost.application.errands.running import Errands
 from fencepost.application.errands.telling import Telling
+from fencepost.application.registry.departures import Purging
 from fencepost.domain.model import NotifyTargets
 from fencepost.domain.notification import Notification
-from fencepost.runtime import delivering
+from fencepost.runtime import delivering, keeping
 from fencepost.runtime.stage import Stage
 
 
@@ -32,8 +34,15 @@ def errands(stage: Stage) -> Errands:
     steps = BackfillSteps(
         tools=tools, cancel=cancel(stage), calendars=RememberedCalendars(stage.store, stage.clock)
     )
-    telling = Telling(store=stage.store, queues=stage.queues)
-    return Errands(steps={ErrandKind.BACKFILL: steps.run, ErrandKind.TELL: telling.run})
+    ports = keeping.ports(stage, cancel=cancel(stage))
+    return Errands(
+        steps={
+            ErrandKind.BACKFILL: steps.run,
+            ErrandKind.FORGET: Forgetting(store=stage.store).run,
+            ErrandKind.PURGE: Purging(ports=ports).run,
+            ErrandKind.TELL: Telling(store=stage.store, queues=stage.queues).run,
+        }
+    )
 
 
 def cancel(stage: Stage) -> Cancel:

@@ -6,11 +6,11 @@ from enum import StrEnum
 
 from fencepost.adapters.api.identity import allowed
 from fencepost.adapters.api.problems import ProblemError, forbidden, missing
-from fencepost.application.registry.reading import find_team
+from fencepost.application.registry.reading import find_team, known_team
 from fencepost.application.store import Store
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.identity import NAME_PATTERN
-from fencepost.domain.model import Caller
+from fencepost.domain.model import Caller, Team
 
 NAME_RULE = "must be 1..63 of a-z 0-9 -, and not begin with -"
 
@@ -34,7 +34,7 @@ def admit(store: Store, caller: Caller, role: Role, team: str | None, *, creates
     """
     if role is Role.ANYONE:
         return
-    found = None if team is None else find_team(store, team)
+    found = None if team is None else _found(store, caller, role, team)
     known = found is not None and role is not Role.ADMIN and allowed(caller, found.principals)
     if not caller.admin and not known:
         whose = "the stage" if team is None else f"team {team[:63]}"
@@ -45,3 +45,9 @@ def admit(store: Store, caller: Caller, role: Role, team: str | None, *, creates
         raise ProblemError(missing("team", team))
     if not NAME_PATTERN.fullmatch(team):
         raise Faults([Fault(field="team", value=team, rule=NAME_RULE)])
+
+
+def _found(store: Store, caller: Caller, role: Role, team: str) -> Team | None:
+    """What deleted teams left behind may still be read by administrators."""
+    reads = caller.admin and role is Role.READER
+    return known_team(store, team) if reads else find_team(store, team)

@@ -213,6 +213,12 @@ class RevisionList(Out):
     next: str | None
 
 
+class RevisionPage(RevisionList):
+    """`stopped_early`: the page looked at as much as it may; go on with `next`."""
+
+    stopped_early: bool
+
+
 class Preview(Out):
     """What a schedule would do."""
 

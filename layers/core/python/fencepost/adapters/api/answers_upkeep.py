@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from fencepost.adapters.api.answers import Out, Pause
+from fencepost.adapters.api.answers import Out, Pause, Team
 from fencepost.adapters.api.models import Instant
 
 
@@ -61,6 +61,24 @@ class BackfillList(Out):
 
     items: list[Backfill]
     next: str | None
+
+
+class TeamList(Out):
+    """Teams by name. `stopped_early`: the page looked at as much as it may; go on with `next`."""
+
+    items: list[Team]
+    next: str | None
+    stopped_early: bool
+
+
+class TeamDeparture(Out):
+    """A team on its way out. Its name is free some minutes after the last of its jobs is gone and nothing of it runs;
+    until then the same call says how far it is (`jobs_left` counts to 1,000).
+    """
+
+    name: str
+    leaving_since: Instant
+    jobs_left: int
 
 
 class Stage(Out):

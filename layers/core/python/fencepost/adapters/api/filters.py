@@ -48,6 +48,16 @@ JOB_FILTERS = (
     moment("next_after", "Only jobs whose next occurrence is not before this."),
     moment("next_before", "Only jobs whose next occurrence is before this."),
 )
+AUDIT_FILTERS = (
+    moment("from", "Only changes made then or later."),
+    moment("to", "Only changes made before."),
+    Parameter(
+        name="actor",
+        read=text(r"[!-~]{1,200}", "must be a principal, as entries name it"),
+        schema={"type": "string", "pattern": "^[!-~]{1,200}$"},
+        says="Only changes made by this principal.",
+    ),
+)
 RECORD_FILTERS = (
     choice("state", _EXECUTION_STATES, "Only records in this state."),
     Parameter(

@@ -8,6 +8,7 @@ from typing import Any
 from fencepost.adapters.api import render
 from fencepost.adapters.api.access import NAME_RULE
 from fencepost.adapters.api.conditional import precondition, unchanged
+from fencepost.adapters.api.history import asked, entries
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.models import NoteBody, PauseBody
 from fencepost.adapters.api.paging import limit, page, position
@@ -112,14 +113,18 @@ def browse(request: Request) -> Answer:
 
 
 def history(request: Request) -> Answer:
-    """Every change of a job, deleted ones too, the newest first."""
+    """The changes of a job, deleted ones too, the newest first."""
     job = locate(request.services.store, request.team, request.job)
     if job is None:
         return missing("job", request.job)
-    wanted = limit(request)
-    found = revisions.of_job(request.services.store, job.uid, older_than=position(request), limit=wanted)
-    after = found[-1].revision if len(found) == wanted else None
-    return page(request, [revisions.entry_to_wire(entry) for entry in found], after)
+    found = revisions.job_page(
+        request.services.store,
+        job.uid,
+        older_than=position(request),
+        limit=limit(request),
+        asked=asked(request),
+    )
+    return entries(request, found)
 
 
 def _declaration(request: Request) -> Mapping[str, Any]:

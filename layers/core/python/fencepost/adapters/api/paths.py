@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+TEAMS = "/v1/teams"
 TEAM = "/v1/teams/{team}"
 JOB = TEAM + "/jobs/{job}"
 STAGE = "/v1/stage"

@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from fencepost.adapters.api.http import Answer
-from fencepost.application.registry.results import Conflict, Missing, NotAllowed, OverLimit, Refusal
+from fencepost.application.registry.results import (
+    BeingDeleted,
+    Conflict,
+    Missing,
+    NotAllowed,
+    OverLimit,
+    Refusal,
+)
 from fencepost.application.store import OutcomeUnknownError, StoreBusyError
 from fencepost.domain.faults import Fault, Faults
 
@@ -87,6 +94,8 @@ def refusal(what: Refusal) -> Answer:
             return _lost(what)
         case NotAllowed(rule):
             return conflict("not-allowed", rule)
+        case BeingDeleted(name):
+            return conflict("being-deleted", f"team {name} is being deleted; its name is not free yet")
         case OverLimit(limit, value, maximum):
             rule = f"is limited to {maximum:,} for this team; this would make it {value:,}"
             return faulty([Fault(field=limit, value=value, rule=rule)])

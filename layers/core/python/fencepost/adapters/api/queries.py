@@ -120,6 +120,12 @@ DRY_RUN = Parameter(
     schema={"type": "boolean", "default": False},
     says="Answer what would change, and write nothing.",
 )
+PURGE = Parameter(
+    name="purge",
+    read=truth,
+    schema={"type": "boolean", "default": False},
+    says="Delete the team's jobs as well.",
+)
 
 
 def label(value: str) -> object:

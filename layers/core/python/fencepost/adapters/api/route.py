@@ -47,8 +47,8 @@ class Route:
 
     @property
     def creates_team(self) -> bool:
-        """Whether its team need not be there yet."""
-        return self.variables == ("team",) and self.method == "PUT"
+        """Whether its team need not be there yet, or any more."""
+        return self.variables == ("team",) and self.method in {"PUT", "DELETE"}
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fencepost.adapters.api import answers, answers_work, bulk, executions, jobs, models, work
 from fencepost.adapters.api.access import Role
-from fencepost.adapters.api.filters import JOB_FILTERS, RECORD_FILTERS
+from fencepost.adapters.api.filters import AUDIT_FILTERS, JOB_FILTERS, RECORD_FILTERS
 from fencepost.adapters.api.paths import JOB, TEAM
 from fencepost.adapters.api.queries import DRY_RUN, PAGED
 from fencepost.adapters.api.route import Route
@@ -136,7 +136,7 @@ JOB_ROUTES = (
         says="Who changed the job, when, from what to what; the newest first.",
         role=Role.READER,
         handle=jobs.history,
-        gives={200: answers.RevisionList},
-        query=PAGED,
+        gives={200: answers.RevisionPage},
+        query=(*PAGED, *AUDIT_FILTERS),
     ),
 )

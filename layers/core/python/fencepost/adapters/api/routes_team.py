@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from fencepost.adapters.api import answers, answers_team, limits, models, teams, zones
+from fencepost.adapters.api import (
+    answers,
+    answers_team,
+    answers_upkeep,
+    limits,
+    models,
+    teams,
+    zones,
+)
 from fencepost.adapters.api.access import Role
-from fencepost.adapters.api.paths import TEAM
-from fencepost.adapters.api.queries import PAGED
+from fencepost.adapters.api.filters import AUDIT_FILTERS
+from fencepost.adapters.api.paths import TEAM, TEAMS
+from fencepost.adapters.api.queries import PAGED, PURGE
 from fencepost.adapters.api.route import Route
 
 TEAM_ROUTES = (
+    Route(
+        name="listTeams",
+        method="GET",
+        path=TEAMS,
+        says="The teams that the caller has business with; all of them, for an administrator.",
+        role=Role.ANYONE,
+        handle=teams.browse,
+        gives={200: answers_upkeep.TeamList},
+        query=PAGED,
+    ),
     Route(
         name="putTeam",
         method="PUT",
@@ -34,6 +53,18 @@ TEAM_ROUTES = (
         conflicts=True,
     ),
     Route(
+        name="deleteTeam",
+        method="DELETE",
+        path=TEAM,
+        says="Delete the team: refused while it has jobs, or (purge) together with them. Ask again for how far it is.",
+        role=Role.ADMIN,
+        handle=teams.delete,
+        gives={202: answers_upkeep.TeamDeparture},
+        query=(PURGE,),
+        conditional=True,
+        conflicts=True,
+    ),
+    Route(
         name="getTeam",
         method="GET",
         path=TEAM,
@@ -50,8 +81,8 @@ TEAM_ROUTES = (
         says="Who changed the team, when, from what to what; the newest first.",
         role=Role.READER,
         handle=teams.history,
-        gives={200: answers.RevisionList},
-        query=PAGED,
+        gives={200: answers.RevisionPage},
+        query=(*PAGED, *AUDIT_FILTERS),
     ),
     Route(
         name="refreshZones",

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from fencepost.adapters.api import answers, answers_upkeep, backfills, bodies_upkeep, switches
+from fencepost.adapters.api import (
+    answers,
+    answers_upkeep,
+    backfills,
+    bodies_upkeep,
+    history,
+    switches,
+)
 from fencepost.adapters.api.access import Role
+from fencepost.adapters.api.filters import AUDIT_FILTERS
 from fencepost.adapters.api.paths import JOB, STAGE, TEAM
 from fencepost.adapters.api.queries import PAGED
 from fencepost.adapters.api.route import Route
@@ -87,6 +95,16 @@ SWITCH_ROUTES = (
         handle=switches.get_stage,
         gives={200: answers_upkeep.Stage, 304: None},
         conditional=True,
+    ),
+    Route(
+        name="listStageRevisions",
+        method="GET",
+        path=STAGE + "/revisions",
+        says="Who flipped the stage's switches, when, and why; the newest first.",
+        role=Role.ADMIN,
+        handle=history.of_stage,
+        gives={200: answers.RevisionPage},
+        query=(*PAGED, *AUDIT_FILTERS),
     ),
     Route(
         name="pauseStage",

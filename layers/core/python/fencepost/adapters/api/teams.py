@@ -6,15 +6,20 @@ from typing import assert_never
 
 from fencepost.adapters.api import render
 from fencepost.adapters.api.conditional import precondition, unchanged
+from fencepost.adapters.api.history import asked, entries
 from fencepost.adapters.api.http import Answer, Request
+from fencepost.adapters.api.identity import allowed
 from fencepost.adapters.api.paging import limit, page, position
 from fencepost.adapters.api.problems import etag, forbidden, missing, refusal
 from fencepost.adapters.api.reading import read_object
 from fencepost.adapters.api.translate import patched_team, team_draft
 from fencepost.application.registry import revisions
+from fencepost.application.registry.departures import Leaving, errand_of
+from fencepost.application.registry.directory import list_teams
 from fencepost.application.registry.reading import find_team
-from fencepost.application.registry.results import Conflict, Missing, NotAllowed
+from fencepost.application.registry.results import BeingDeleted, Conflict, Missing, NotAllowed
 from fencepost.application.registry.teams import DrawTeam, TeamDone, TeamRequest, declare_team
+from fencepost.domain.instants import optional_wire
 from fencepost.domain.model import Team
 
 
@@ -44,13 +49,45 @@ def get(request: Request) -> Answer:
 
 
 def history(request: Request) -> Answer:
-    """Every change of the team, the newest first."""
-    wanted = limit(request)
-    found = revisions.of_team(
-        request.services.store, request.team, older_than=position(request), limit=wanted
+    """The changes of the team, the newest first."""
+    team = find_team(request.services.store, request.team)
+    if team is None:
+        return missing("team", request.team)
+    found = revisions.team_page(
+        request.services.store, team, older_than=position(request), limit=limit(request), asked=asked(request)
     )
-    after = found[-1].revision if len(found) == wanted else None
-    return page(request, [revisions.entry_to_wire(entry) for entry in found], after)
+    return entries(request, found)
+
+
+def browse(request: Request) -> Answer:
+    """The teams that the caller has business with: all of them, for an administrator."""
+    caller = request.caller
+    found = list_teams(
+        request.services.store,
+        lambda team: caller.admin or allowed(caller, team.principals),
+        after=position(request),
+        limit=limit(request),
+    )
+    now = request.services.now()
+    items = [render.team(team, now) for team in found.items]
+    return page(request, items, found.after, stopped_early=found.stopped_early)
+
+
+def delete(request: Request) -> Answer:
+    """Puts the team on its way out; asked again, says how far it is."""
+    upkeep = request.services.upkeep
+    outcome = upkeep.departures.leave(
+        request.team,
+        request.caller,
+        purge=request.query.get("purge") is True,
+        expected=precondition(request.headers).revision,
+    )
+    if not isinstance(outcome, Leaving):
+        return refusal(outcome)
+    upkeep.hasten(errand_of(outcome.team))
+    since = outcome.team.leaving_since
+    body = {"name": outcome.team.name, "leaving_since": optional_wire(since), "jobs_left": outcome.jobs}
+    return Answer(status=202, body=body, headers={"ETag": etag(outcome.team.revision)})
 
 
 def _declare(request: Request, draw: DrawTeam) -> Answer:
@@ -69,7 +106,7 @@ def _declare(request: Request, draw: DrawTeam) -> Answer:
             )
         case NotAllowed(rule):
             return forbidden(rule)
-        case Missing() | Conflict():
+        case Missing() | Conflict() | BeingDeleted():
             return refusal(outcome)
         case _:
             assert_never(outcome)

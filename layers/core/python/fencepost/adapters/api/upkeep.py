@@ -6,9 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from fencepost.application import messages
 from fencepost.application.backfills.asking import Backfills
 from fencepost.application.errands.errand import Errand
 from fencepost.application.errands.running import Errands
+from fencepost.application.ports import Queues, QueueUnavailableError
+from fencepost.application.registry.departures import Departures
 from fencepost.application.store import StoreError
 from fencepost.application.switches.flipping import Switches
 
@@ -20,8 +23,15 @@ class Upkeep:
     backfills: Backfills
     switches: Switches
     errands: Errands
+    departures: Departures
+    queues: Queues
 
     def first_step(self, errand: Errand, now: datetime) -> None:
         """Takes a step at once; what it does not do now, the errand's next steps do."""
         with suppress(StoreError):
             self.errands.run(errand, now)
+
+    def hasten(self, errand: Errand) -> None:
+        """Asks for a step soon; if that fails, the tick asks for it."""
+        with suppress(QueueUnavailableError):
+            self.queues.send([messages.step(errand)])

@@ -20,8 +20,19 @@ from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Detail, EndedGeneration, Execution, Job, Origin, Timer
 from fencepost.domain.notification import Notification
-from fencepost.domain.schedule import latest_occurrence, next_occurrence, schedule_to_wire, tzdata_version
+from fencepost.domain.schedule import (
+    effective_instant,
+    latest_occurrence,
+    next_occurrence,
+    schedule_to_wire,
+    tzdata_version,
+)
 from fencepost.domain.states import ExecutionState, JobMove, JobState, Reason, job_destination
+
+CLAIMED_AHEAD = timedelta(minutes=15)
+"""No timer was claimed farther ahead than that: the job's next one is at most the occurrence after."""
+OUTLIVES = timedelta(days=30)
+"""How much longer than its records a deleted job is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +46,8 @@ class Current:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One write of a job. `detail` is the one after it; `ended`, `skipped` and `timer` where there is such a thing;
-    `checks` must hold as well; `told`: what the team will be told of it."""
+    `checks` must hold as well; `told`: what the team will be told of it;
+    `expires_at`: when all of a deleted job may go."""
 
     what: str
     before: Current | None
@@ -44,6 +56,7 @@ class Change:
     ended: EndedGeneration | None = None
     skipped: Execution | None = None
     timer: Timer | None = None
+    expires_at: datetime | None = None
     checks: tuple[Check, ...] = ()
     told: tuple[Notification, ...] = ()
 
@@ -153,8 +166,10 @@ def deleted(before: Current, at: Moment) -> Change | None:
     if state is None:
         return None
     job = _next_revision(before.job, at, state=state)
-    return regenerated(
-        Change(what="delete", before=before, job=job, detail=before.detail), Reason.DELETED, at
+    change = Change(what="delete", before=before, job=job, detail=before.detail)
+    change = regenerated(change, Reason.DELETED, at)
+    return replace(
+        change, expires_at=max(at.now, change.job.timers_until or at.now) + at.retention + OUTLIVES
     )
 
 
@@ -179,8 +194,20 @@ def regenerated(change: Change, ended_by: Reason, at: Moment) -> Change:
         ended_by=ended_by,
         exhausted=False,
         begins_with=None,
+        timers_until=farthest_timer(old, at),
     )
     return replace(change, job=job, ended=ended, skipped=slept_through(old, at))
+
+
+def farthest_timer(job: Job, at: Moment) -> datetime | None:
+    """An instant past every timer of the job's generations so far: nobody may forget the job before that, since a
+    timer of a job that is not there waits for ever.
+    """
+    ends = [] if job.timers_until is None else [job.timers_until]
+    nominal = next_occurrence(job.schedule, max(at.now, at.ends) + CLAIMED_AHEAD)
+    candidates = [each for each in (nominal, job.begins_with) if each is not None]
+    ends += [effective_instant(job.schedule, job.uid, each) for each in candidates]
+    return max(ends, default=None)
 
 
 def slept_through(job: Job, at: Moment) -> Execution | None:

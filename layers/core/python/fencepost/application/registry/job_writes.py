@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.codec import VERSION, encode_execution
 from fencepost.application.codec_job import encode_detail, encode_ended_generation, encode_job
+from fencepost.application.errands.forgetting import forget_put
 from fencepost.application.errands.telling import notice_put
 from fencepost.application.planting import plant
 from fencepost.application.registry.agenda import agenda_entry
@@ -17,6 +18,7 @@ from fencepost.application.registry.documents import audited_job
 from fencepost.application.registry.job_changes import Change
 from fencepost.application.registry.revisions import Entry, encode_entry
 from fencepost.application.store import Absent, Action, Delete, Put, Update, equals, every
+from fencepost.domain.instants import to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Caller, Job
 from fencepost.domain.states import JobState
@@ -42,6 +44,7 @@ def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
         ),
         *_detail(change),
         *_history(change),
+        *_forgetting(change),
         *(() if change.timer is None else plant(change.timer, stamp.now, limits).actions),
         *naming(change, stamp.now),
         *agenda_entry(None if change.before is None else change.before.job, change.job),
@@ -63,7 +66,15 @@ def _job(change: Change) -> Action:
     key = keys.job(change.job.uid)
     if change.before is None:
         return Put(key=key, item=encode_job(change.job), condition=Absent())
-    return job_update(change.before.job, change.job)
+    update = job_update(change.before.job, change.job)
+    if change.expires_at is None:
+        return update
+    return replace(update, set={**update.set, "expires": to_ms(change.expires_at) // 1000})
+
+
+def _forgetting(change: Change) -> tuple[Action, ...]:
+    """What a deleted job leaves behind goes when its tombstone does."""
+    return () if change.expires_at is None else (forget_put(change.job, change.expires_at),)
 
 
 def job_update(before: Job, after: Job) -> Update:

@@ -19,7 +19,7 @@ from fencepost.application.registry.job_changes import (
 from fencepost.application.registry.jobs import JobRequest, Would, mismatch
 from fencepost.application.registry.notices import notices
 from fencepost.application.registry.ports import RegistryPorts
-from fencepost.application.registry.reading import find_current, find_team, newest_occurrence, schedule_of
+from fencepost.application.registry.reading import find_current, known_team, newest_occurrence, schedule_of
 from fencepost.application.registry.results import Missing, NotAllowed, Refusal
 from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted
 from fencepost.application.registry.usage import note, over_limit
@@ -84,7 +84,9 @@ def _move(
     always_told: bool = False,
 ) -> Done | Would | Refusal:
     def plan(now: datetime) -> Change | Would | Refusal:
-        team = find_team(ports.store, request.team)
+        team = known_team(
+            ports.store, request.team
+        )  # a job of a team that is being deleted is deleted with it
         current = find_current(ports.store, request.team, request.name)
         if team is None or current is None:
             return Missing("team", request.team) if team is None else Missing("job", request.name)

@@ -16,7 +16,13 @@ from fencepost.domain.states import JobState
 
 
 def find_team(store: Store, name: str) -> Team | None:
-    """The team, or None."""
+    """The team; None where there is none, or it is being deleted."""
+    team = known_team(store, name)
+    return None if team is None or team.leaving_since is not None else team
+
+
+def known_team(store: Store, name: str) -> Team | None:
+    """The team of that name, one that is being deleted, or what is left of the last one."""
     if not NAME_PATTERN.fullmatch(name):
         return None
     item = store.get(keys.team(name))

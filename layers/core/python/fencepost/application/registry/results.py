@@ -33,6 +33,13 @@ class NotAllowed:
 
 
 @dataclass(frozen=True, slots=True)
+class BeingDeleted:
+    """The team `name` is on its way out; until that is done nobody can use the name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class OverLimit:
     """A limit of the team would be exceeded."""
 
@@ -41,4 +48,4 @@ class OverLimit:
     maximum: int
 
 
-Refusal: TypeAlias = Missing | Conflict | NotAllowed | OverLimit
+Refusal: TypeAlias = Missing | Conflict | NotAllowed | BeingDeleted | OverLimit

@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
 from fencepost.application import keys
+from fencepost.application.codec import VERSION
 from fencepost.application.codec_job import encode_team
 from fencepost.application.registry.documents import team_declaration
 from fencepost.application.registry.ports import RegistryPorts
-from fencepost.application.registry.reading import find_team
-from fencepost.application.registry.results import Conflict, Missing, NotAllowed
+from fencepost.application.registry.reading import known_team
+from fencepost.application.registry.results import BeingDeleted, Conflict, Missing, NotAllowed
 from fencepost.application.registry.revisions import Entry, encode_entry
 from fencepost.application.store import Absent, Cancelled, Put, equals
 from fencepost.domain.egress import EgressPolicy, check_allowed_hosts
@@ -60,10 +61,13 @@ DrawTeam: TypeAlias = Callable[[Team | None], TeamDraft]
 
 def declare_team(
     ports: RegistryPorts, request: TeamRequest, draw: DrawTeam
-) -> TeamDone | Missing | Conflict | NotAllowed:
+) -> TeamDone | Missing | Conflict | NotAllowed | BeingDeleted:
     """Creates the team (administrators) or changes it (its owners; limits: administrators). Raises Faults."""
     for _ in range(TRIES):
-        current = find_team(ports.store, request.team)
+        known = known_team(ports.store, request.team)
+        if known is not None and known.leaving_since is not None and known.gone_at is None:
+            return BeingDeleted(request.team) if request.caller.admin else Missing("team", request.team)
+        current = None if known is not None and known.gone_at is not None else known
         lost = _mismatch(request, current)
         if lost is not None:
             return lost
@@ -73,7 +77,7 @@ def declare_team(
         refused = _beyond(request.caller, current, wanted)
         if refused is not None:
             return refused
-        done = _write(ports, request, current, wanted)
+        done = _write(ports, request, current, wanted, known)
         if done is not None:
             return done
         ports.clock.sleep(ports.entropy.fraction() * ports.limits.early_send)
@@ -110,12 +114,19 @@ def _beyond(caller: Caller, current: Team | None, wanted: Team) -> NotAllowed | 
     return NotAllowed(f"only an administrator changes {', '.join(moved)}") if moved else None
 
 
-def _write(ports: RegistryPorts, request: TeamRequest, current: Team | None, wanted: Team) -> TeamDone | None:
-    """None when somebody else wrote meanwhile."""
+def _write(
+    ports: RegistryPorts, request: TeamRequest, current: Team | None, wanted: Team, known: Team | None
+) -> TeamDone | None:
+    """None when somebody else wrote meanwhile. `known` is `current`, or what is left of the last team of this name:
+    revisions go on where it stopped.
+    """
     now = floor_ms(ports.clock.now())
     if current is None:
         drawn = ports.entropy.token()  # what the team writes into the trust policy of its delivery role
-        team = replace(wanted, name=request.team, revision=1, created_at=now, external_id=drawn)
+        first = 1 if known is None else known.revision + 1
+        team = replace(
+            wanted, name=request.team, revision=first, born=first, created_at=now, external_id=drawn
+        )
     else:
         kept = {each.name: getattr(current, each.name) for each in fields(Team) if each.name not in DECLARED}
         team = replace(wanted, **kept)
@@ -132,11 +143,12 @@ def _write(ports: RegistryPorts, request: TeamRequest, current: Team | None, wan
         before=None if current is None else team_declaration(current),
         after=team_declaration(team),
     )
-    condition = Absent() if current is None else equals("rev", current.revision)
+    condition = Absent() if known is None else equals("rev", known.revision)
     outcome = ports.store.transact(
         [
             Put(key=keys.team(team.name), item=encode_team(team), condition=condition),
             Put(key=keys.team_revision(team.name, team.revision), item=encode_entry(entry)),
+            Put(key=keys.team_listed(team.name), item={"v": VERSION}),
         ]
     )
     if isinstance(outcome, Cancelled):

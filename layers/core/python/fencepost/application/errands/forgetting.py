@@ -1,0 +1,57 @@
+"""What a deleted job leaves behind expires with its tombstone: details, revisions, ended generations, backfills, lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fencepost.application import keys
+from fencepost.application.errands.errand import Errand, ErrandKind
+from fencepost.application.store import Key, Lacks, Present, Put, Query, Store, Table, Update, every
+from fencepost.domain.instants import to_ms
+from fencepost.domain.model import Job
+
+MOST = 500
+"""Items marked in one step."""
+
+
+def forget_put(job: Job, expires_at: datetime) -> Put:
+    """Belongs into the transaction that deletes the job."""
+    errand = Errand(kind=ErrandKind.FORGET, subject=job.uid, team=job.team)
+    return errand.put(expires=to_ms(expires_at) // 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgetting:
+    """One per process."""
+
+    store: Store
+
+    def run(self, errand: Errand, now: datetime) -> None:
+        """Marks some more of what the job left; what was marked before is passed over."""
+        del now
+        item = self.store.get(errand.key)
+        if item is None:
+            return
+        if self._marked(errand.subject, int(item["expires"])) < MOST:
+            self.store.write(errand.done())
+
+    def _marked(self, uid: str, expires: int) -> int:
+        """How many items were marked, `MOST` at most."""
+        marked = 0
+        for page in self.store.pages(Query(table=Table.JOBS, pk=keys.job(uid).pk)):
+            for item in page:
+                if "expires" in item:
+                    continue
+                self._mark(Key(Table.JOBS, item["pk"], item["sk"]), expires)
+                marked += 1
+                if marked == MOST:
+                    return marked
+        self._mark(keys.overlap_lock(uid), expires)
+        return marked
+
+    def _mark(self, key: Key, expires: int) -> None:
+        """Whoever writes the item anew meanwhile takes the mark away, or has set one; both are fine."""
+        self.store.write(
+            Update(key=key, set={"expires": expires}, condition=every(Present(), Lacks("expires")))
+        )
