@@ -40,7 +40,7 @@ def test_fifty_jobs_outlive_a_killed_service_and_then_a_stopped_engine(service, 
     first = AwsEngine.running(service.data / "engine")
     assert first is not None
     service.put_team("payments", max_concurrency=50)
-    soon, later = ahead(6), ahead(3600)
+    soon, later = ahead(15), ahead(3600)
     jobs = [f"job-{number:02}" for number in range(JOBS)]
     due = {name: later if number % 2 else soon for number, name in enumerate(jobs)}
     service.put_jobs(
@@ -57,14 +57,18 @@ def test_fifty_jobs_outlive_a_killed_service_and_then_a_stopped_engine(service, 
         record = service.only("payments", name, "SUCCEEDED")
         assert record["due"] == soon
         assert record["lateness_ms"] >= 0
+    under_way = [f"claimed-{number}" for number in range(3)]
+    service.put_jobs(
+        "payments", {name: declaration({"at": ahead(10)}, f"{target.url}/claimed") for name in under_way}
+    )
     assert service.stop() == 0
     assert AwsEngine.running(service.data / "engine") is None, "a clean stop ends the engine too"
 
     service.start()
     listed = service.call("GET", "/v1/teams/payments/jobs?limit=100")["items"]
-    assert [each["name"] for each in listed] == jobs
+    assert [each["name"] for each in listed] == [*under_way, *jobs]
+    until(lambda: len(target.at("/claimed")) >= len(under_way) or None, 60, "what lay in the engine's queues")
     assert [len(service.executions("payments", name)) for name in fired] == [1] * len(fired)
     assert service.stop() == 0
     arrivals = [each.execution for each in target.at("/hook")]
     assert len(arrivals) == len(set(arrivals)) == len(fired)
-

@@ -10,6 +10,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ HOST = "127.0.0.1"
 READY_WITHIN_MS = 20_000
 SAVED_WITHIN_MS = 30_000
 _GLANCE_MS = 50
+_QUEUE_ADDRESS = re.compile(r"(http://localhost:)\d+(/\d{12}/)")
 _INSTALLED = Path(__file__).resolve().parents[5] / ".venv-engine" / "bin" / "ministack"
 
 
@@ -74,6 +76,7 @@ class AwsEngine:
             raise EngineError("no AWS engine is installed: run `make setup`, or choose --store sqlite")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         port = _free_port()
+        _readdress(folder / "state" / "sqs.json", port)
         with (folder / "engine.log").open("ab") as log:
             process = subprocess.Popen(  # noqa: S603 - the program that the owner installed
                 [binary],
@@ -119,6 +122,16 @@ def _environment(port: int, folder: Path) -> dict[str, str]:
         "HOME": str(folder),
         "TMPDIR": str(folder),
     }
+
+
+def _readdress(saved: Path, port: int) -> None:
+    """Moves saved queues to the engine's new port: it knows a queue by its URL, and would make each of them anew beside
+    the one that holds the messages.
+    """
+    if saved.exists():
+        fresh = saved.with_suffix(".new")
+        fresh.write_text(_QUEUE_ADDRESS.sub(rf"\g<1>{port}\g<2>", saved.read_text()))
+        fresh.replace(saved)
 
 
 def _free_port() -> int:
