@@ -60,7 +60,7 @@ def test_links_within_the_runbook_lead_somewhere():
     assert set(re.findall(r"\]\(#([\w-]+)\)", RUNBOOK)) <= anchors
 
 
-def test_every_alarm_names_an_action_and_where_to_read_on():
+def test_F06_every_alarm_names_an_action_and_where_to_read_on():
     for alarm in alarms(synthesised("prod")).values():
         said = alarm["Properties"]["AlarmDescription"]
         assert re.search(r"Action: \S.{10,}\. Runbook: docs/runbook\.md#[\w-]+$", said), said

@@ -148,6 +148,22 @@ def test_the_tick_comes_every_minute_and_is_never_tried_again():
     assert (invoke["MaximumRetryAttempts"], invoke["MaximumEventAgeInSeconds"]) == (0, 60)
 
 
+@pytest.mark.parametrize("name", STAGES)
+def test_F04_maintenance_never_competes_with_the_tick(name):
+    """The sweep has a function, a schedule and a reservation of its own; what is old is deleted by the table itself."""
+    stage = synthesised(name)
+    made = function(stage, Fn.SWEEP)
+    assert made["ReservedConcurrentExecutions"] >= 1
+    assert made["Timeout"] == 900
+    assert GRANTS[Fn.SWEEP].consumes == ()
+    expiring = [
+        each["TableName"]
+        for each in stage.properties("AWS::DynamoDB::GlobalTable")
+        if each.get("TimeToLiveSpecification", {}).get("Enabled")
+    ]
+    assert stage.names.of("executions") in expiring
+
+
 def test_a_closed_stage_has_no_tick_and_is_otherwise_the_same():
     closed = synthesise(replace(prod(), closed=True))
     states = {each["Name"]: each["State"] for each in closed.properties("AWS::Scheduler::Schedule")}

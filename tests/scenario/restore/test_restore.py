@@ -105,7 +105,7 @@ def test_the_copy_holds_what_the_story_needs(restored):
     assert restored.world.mail.next_visible() is None
 
 
-def test_f5_nothing_that_was_due_before_is_fired_but_what_was_under_way(recovered):
+def test_F5_nothing_that_was_due_before_is_fired_but_what_was_under_way(recovered):
     early = {
         call.execution
         for call in recovered.world.targets.calls
@@ -118,7 +118,7 @@ def _id(story, text):
     return next(record.id for record in story.world.records() if str(record.id) == text)
 
 
-def test_f5_every_occurrence_of_the_lost_time_is_explained_once(recovered):
+def test_F5_every_occurrence_of_the_lost_time_is_explained_once(recovered):
     instant = floor_minute(recovered.copied_at) + MINUTE
     while instant < recovered.opened_at:
         for job in ("one", "two"):
@@ -128,14 +128,14 @@ def test_f5_every_occurrence_of_the_lost_time_is_explained_once(recovered):
         instant += MINUTE
 
 
-def test_f5_jobs_fire_again_from_the_moment_it_was_opened(recovered):
+def test_F5_jobs_fire_again_from_the_moment_it_was_opened(recovered):
     for job in ("one", "two"):
         due = {record.due for record in recovered.named(job) if record.state is ExecutionState.SUCCEEDED}
         opened = floor_minute(recovered.opened_at)
         assert {opened + n * MINUTE for n in range(1, 4)} <= due
 
 
-def test_f5_what_was_under_way_comes_to_its_end(recovered):
+def test_F5_what_was_under_way_comes_to_its_end(recovered):
     recovered.after.minutes(12)
     (flaky,) = recovered.named("flaky")
     (dying,) = recovered.named("dying")
@@ -143,7 +143,7 @@ def test_f5_what_was_under_way_comes_to_its_end(recovered):
     assert len(flaky.attempts) >= 2
 
 
-def test_f5_who_waited_for_a_slot_goes_on_waiting_and_is_pumped(recovered):
+def test_F5_who_waited_for_a_slot_goes_on_waiting_and_is_pumped(recovered):
     (waiting,) = recovered.named("waiting")
     assert waiting.state is ExecutionState.WAITING
     recovered.world.team("crowded", max_concurrency=1)
@@ -152,7 +152,7 @@ def test_f5_who_waited_for_a_slot_goes_on_waiting_and_is_pumped(recovered):
     assert waiting.state is ExecutionState.SUCCEEDED
 
 
-def test_f5_each_job_has_one_timer_and_the_one_that_was_far_ahead_is_untouched(recovered):
+def test_F5_each_job_has_one_timer_and_the_one_that_was_far_ahead_is_untouched(recovered):
     timers = [timer for timer in recovered.world.timers() if timer.kind is TimerKind.FIRE]
     assert sorted(timer.uid[:5] for timer in timers) == ["later", "oneaa", "twoaa"]
     assert all(timer.instant > recovered.world.clock.now() for timer in timers)
