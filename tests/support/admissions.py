@@ -104,7 +104,7 @@ class Office:
 
     def team(self, name: str = "payments", cap: int = 2, *, paused: bool = False, **changes: Any) -> Team:
         """Registers a team, or changes it."""
-        held = halts(self.now, whose=name) if paused else ()
+        held = halts(self.now, whose=name) if paused else changes.pop("halts", ())
         team = Team(name=name, max_concurrency=cap, halts=held, **changes)
         self.store.write(Put(key=keys.team(name), item=encode_team(team)))
         self.teams[name] = standing(team, StageSwitches(), self.now)

@@ -44,7 +44,7 @@ def states(front, minutes, name="report"):
 
 
 class TestTeam:
-    def test_what_comes_due_waits_and_says_for_what(self, front, machine):
+    def test_E04_what_comes_due_waits_and_says_for_what(self, front, machine):
         job(front)
         front.post(PAYMENTS + "/pause", {"note": "the ledger is down"})
         machine.run("2026-03-01T12:03:30Z")
@@ -70,7 +70,7 @@ class TestTeam:
             ("catch_up", [1, 2, 3, 4, 5, 6], None),
         ],
     )
-    def test_each_jobs_misfire_policy_decides_about_what_was_held_longer(
+    def test_H01_each_jobs_misfire_policy_decides_about_what_was_held_longer(
         self, front, machine, policy, ran, why
     ):
         job(front, misfire={"policy": policy})
