@@ -221,6 +221,13 @@ class TestProcess:
         assert ran.stderr.startswith("fencepost: no answer from http://127.0.0.1:9")
         assert "Traceback" not in ran.stderr
 
+    def test_who_has_no_key_is_told_where_one_was_looked_for(self):
+        nothing = {"FENCEPOST_DATA_DIR": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true"}
+
+        ran = self.run("doctor", FENCEPOST_ENDPOINT="http://127.0.0.1:9", **nothing)
+
+        assert "calls are not signed: no key in .fencepost/credentials.json" in ran.stdout
+
     def test_no_colour_where_none_is_wanted(self, directory):
         words = ("preview", "--file", "crontab.txt")
 

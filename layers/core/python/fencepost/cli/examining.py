@@ -62,9 +62,11 @@ def _credentials(run: Session) -> Finding:
     signer = run.client.caller.signer
     if isinstance(signer, SigV4Signer):
         return _good("credentials", f"{signer.access_key_id} signs for {signer.region}")
-    return Finding(
-        what="credentials", verdict=Verdict.ODD, says="calls are not signed; a local service may allow it"
+    says = (
+        "calls are not signed: no key in .fencepost/credentials.json here, where FENCEPOST_DATA_DIR may name "
+        "another directory than .fencepost; a local service may allow it"
     )
+    return Finding(what="credentials", verdict=Verdict.ODD, says=says)
 
 
 def _about_service(reply: Reply, health: Health, now: datetime) -> Iterator[Finding]:
