@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import subprocess
+from pathlib import Path
 from shutil import which
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import pytest
 from tests.support.live import LiveService
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("live")]
+README = (Path(__file__).parents[2] / "README.md").read_text()
 
 
 def unsigned(service, path):
@@ -50,9 +52,13 @@ def test_the_readmes_calls_work_with_curl(tmp_path):
             )
             return json.loads(done.stdout)
 
-        job = f"{service.endpoint}/v1/teams/demo/jobs/hello"
-        body = {"schedule": {"in": "PT15S"}, "target": {"webhook": {"url": "https://example.com/hook"}}}
+        job = f"{service.endpoint}/v1/teams/demo/jobs/nightly"
+        body = {
+            "schedule": {"cron": "30 2 * * *", "timezone": "Europe/Berlin"},
+            "target": {"webhook": {"url": "https://example.com/hook"}},
+        }
+        assert json.dumps(body) in README, "the README sends the same"
         made = curl("-X", "PUT", job, "-H", "content-type: application/json", "-d", json.dumps(body))
-        assert (made["name"], made["state"], len(made["next"])) == ("hello", "ACTIVE", 1)
+        assert (made["name"], made["state"], len(made["next"])) == ("nightly", "ACTIVE", 5)
         assert curl(job)["uid"] == made["uid"]
-        assert unsigned(service, "/v1/teams/demo/jobs/hello")[0] == 403
+        assert unsigned(service, "/v1/teams/demo/jobs/nightly")[0] == 403
