@@ -1,7 +1,7 @@
 // The beginning: who are we talking to, which team, which page.
 
 import { type JSX, render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api, type Problem } from "./lib/api.ts";
 import { setClock } from "./lib/clock.ts";
 import { asProblem } from "./lib/poll.ts";
@@ -86,7 +86,10 @@ function useTitle(route: Route): void {
   useEffect(() => {
     document.title = [name, route.team, "Fencepost"].filter(Boolean).join(" · ");
   }, [name, route.team]);
+  const came = useRef(place);
   useEffect(() => {
+    if (came.current === place) return; // who opens the page begins at its beginning
+    came.current = "";
     scrollTo(0, 0);
     document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
   }, [place]);

@@ -229,7 +229,7 @@ def test_every_requirement_is_locked_by_hash():
 def test_the_locks_that_share_a_venv_agree():
     """The project's own environment is the union of these; one version of each thing."""
     versions: dict[str, set[str]] = {}
-    for name in ("bootstrap", "runtime", "tools", "dev", "infra"):
+    for name in ("bootstrap", "runtime", "tools", "dev", "infra", "browser"):
         for package, version in locked(name).items():
             versions.setdefault(package, set()).add(version)
     assert {package: found for package, found in versions.items() if len(found) > 1} == {}

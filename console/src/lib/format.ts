@@ -46,7 +46,7 @@ export function wall(local: string): string {
   const time = rest.slice(0, 8).replace(/:00$/, "");
   const offset = /(Z|[+-]\d\d:\d\d)$/.exec(rest)?.[0] ?? "";
   const at = new Date(`${date}T00:00:00Z`);
-  return `${DAYS[at.getUTCDay()]} ${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}, ${time} ${offset === "Z" ? "UTC" : offset}`;
+  return `${DAYS[at.getUTCDay()]} ${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}, ${time} ${/^(Z|[+-]00:00)$/.test(offset) ? "UTC" : offset}`;
 }
 
 /** The two largest units of a span: 2 d 3 h, 4 min 5 s, 12 s. */

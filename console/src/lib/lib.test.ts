@@ -43,7 +43,7 @@ test("crowded are the minutes above three times an even spread", () => {
   assert.deepEqual(crowded(minutes), [{ minute: 0, count: 50 }]);
   assert.deepEqual(crowded(new Array<number>(1440).fill(9)), []);
   assert.deepEqual([shade(0, 9, 5), shade(1, 10_000, 5), shade(10_000, 10_000, 5)], [0, 1, 5]);
-  assert.deepEqual(histogram([1, 50, 51, 70_000]), [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
+  assert.deepEqual(histogram([1, 5, 6, 70_000]), [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
 });
 
 test("differences are told by their path, and what the service counts is not one", () => {

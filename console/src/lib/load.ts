@@ -16,12 +16,18 @@ export function crowded(minutes: number[], most = 5): Crowded[] {
     .slice(0, most);
 }
 
+/** What gets the darkest shade: the fullest minute, or three times an even spread, so that an even day is not dark. */
+export function darkest(minutes: number[]): number {
+  const total = minutes.reduce((sum, count) => sum + count, 0);
+  return Math.max((3 * total) / Math.max(1, minutes.length), ...minutes);
+}
+
 /** 0 for nothing, then 1..steps by the root of the count: one peak does not hide the rest. */
 export function shade(count: number, peak: number, steps: number): number {
   return count === 0 || peak === 0 ? 0 : Math.min(steps, 1 + Math.floor(Math.sqrt(count / peak) * (steps - 0.001)));
 }
 
-export const EDGES = [50, 100, 250, 500, 1000, 2000, 5000, 15_000, 60_000];
+export const EDGES = [5, 10, 25, 50, 100, 250, 500, 1000, 2000, 5000, 15_000, 60_000];
 
 /** How many of `values` lie at or below each of EDGES and above the one before; the last counts those beyond all. */
 export function histogram(values: number[]): number[] {

@@ -70,6 +70,15 @@ export function actor(arn: string): string {
   return arn.startsWith("arn:") ? (arn.split(":").pop() ?? arn) : arn;
 }
 
+export function sentence(says: string): string {
+  return `${says[0]?.toUpperCase() ?? ""}${says.slice(1)}`;
+}
+
+/** A schedule's words without what goes without saying in a list; the job's own page has them all. */
+export function inShort(says: string): string {
+  return says.replace(/ \([^)]*\)/g, "").replace(/ of real time, counted from [^,]* UTC/, "");
+}
+
 export function targetName(target: { [name: string]: unknown }): { kind: string; where: string } {
   const kind = Object.keys(target)[0] ?? "";
   const facts = (target[kind] ?? {}) as Record<string, unknown>;

@@ -49,7 +49,11 @@ export function DeadLetters({ query }: { query: URLSearchParams }): JSX.Element 
         </div>
         <div class="actions">
           <button class="button primary" type="button" disabled={sent.length === 0} onClick={() => setSending(sent)}>
-            {picked.length ? `Redrive ${number(picked.length)} chosen` : `Redrive all ${number(fitting.length)}`}
+            {picked.length
+              ? `Redrive ${number(picked.length)} chosen`
+              : fitting.length === 1
+                ? "Redrive it"
+                : `Redrive all ${number(fitting.length)}`}
           </button>
         </div>
       </div>
@@ -65,7 +69,7 @@ export function DeadLetters({ query }: { query: URLSearchParams }): JSX.Element 
             <table>
               <thead>
                 <tr>
-                  <th scope="col">
+                  <th scope="col" class="tick">
                     <input
                       type="checkbox"
                       aria-label="Choose all on this page"
@@ -167,7 +171,7 @@ function Filters(props: { letters: Execution[]; job: string; words: string; comp
         ))}
       </select>
       <input
-        class="input"
+        class="input wide"
         type="search"
         aria-label="Words of the answer"
         placeholder="Status or words of the answer"

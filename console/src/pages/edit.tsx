@@ -11,6 +11,7 @@ import { asProblem, usePoll } from "../lib/poll.ts";
 import { href } from "../lib/route.ts";
 import { useStage } from "../lib/stage.ts";
 import type { Facts, Job, JobChange, Preview } from "../lib/types.ts";
+import { sentence } from "../lib/words.ts";
 import { Diff } from "../parts/history.tsx";
 import { JobForm } from "../parts/job_form.tsx";
 import { Nexts } from "../parts/nexts.tsx";
@@ -112,13 +113,13 @@ function WhatItDoes({ schedule }: { schedule: Facts }): JSX.Element {
     60,
   );
   return (
-    <div aria-live="polite">
+    <div class="beside" aria-live="polite">
       <Card title="What it will do">
         {found.problem ? <Trouble problem={found.problem} /> : null}
         {found.data ? (
           <div class="form">
             <p>
-              <strong>{found.data.says}</strong>
+              <strong>{sentence(found.data.says)}</strong>
             </p>
             {found.data.warnings.map((warning) => (
               <p key={warning} class="hint small">

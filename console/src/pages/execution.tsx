@@ -10,7 +10,7 @@ import { href } from "../lib/route.ts";
 import { type Share, stretches, totals } from "../lib/split.ts";
 import { useStage } from "../lib/stage.ts";
 import type { Attempt, Execution, Sent } from "../lib/types.ts";
-import { actor, because, isFinal, ORIGINS, OUTCOMES, STATES, targetName } from "../lib/words.ts";
+import { actor, because, isFinal, ORIGINS, OUTCOMES, STATES, sentence, targetName } from "../lib/words.ts";
 import { FailDialog, RedriveDialog } from "../parts/acts.tsx";
 import { Badge, Card, Empty, StateBadge, Trouble, When } from "../parts/ui.tsx";
 
@@ -88,7 +88,7 @@ export function ExecutionPage({ id }: { id: string }): JSX.Element {
 
 function summary(record: Execution): string {
   const why = because(record.reason);
-  const says = why ? `${why[0]?.toUpperCase()}${why.slice(1)}.` : STATES[record.state].says;
+  const says = why ? `${sentence(why)}.` : STATES[record.state].says;
   const late = record.lateness_ms === null ? "" : ` It began ${lateness(record.lateness_ms)} after due.`;
   return `${says}${late}${record.note ? ` “${record.note}”` : ""}`;
 }
@@ -155,7 +155,9 @@ function AttemptItem({ attempt, now }: { attempt: Attempt; now: number }): JSX.E
         </span>
       </div>
       <div class="what">
-        <span class="soft small">{outcome?.says ?? "The target has not answered yet."}</span>
+        {attempt.error || attempt.outcome === "delivered" ? null : (
+          <span class="soft small">{outcome?.says ?? "The target has not answered yet."}</span>
+        )}
         {attempt.error ? <p class="tone-bad">{attempt.error}</p> : null}
         {attempt.excerpt ? (
           <pre class="code" aria-label={`Response to attempt ${attempt.number}`}>

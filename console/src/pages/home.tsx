@@ -35,8 +35,10 @@ export function Home(): JSX.Element {
     <>
       <div class="head">
         <div>
-          <h1 tabIndex={-1}>{team}</h1>
-          <p class="words">{sentence(taken.data, found)}</p>
+          <p class="crumbs">{team}</p>
+          <h1 tabIndex={-1} class="lead">
+            {sentence(taken.data, found)}
+          </h1>
         </div>
         <div class="actions">
           <a class="button primary" href={href(team, "new")}>
@@ -47,7 +49,7 @@ export function Home(): JSX.Element {
       <Figures taken={taken.data} outlook={outlook} />
       {problem ? <Trouble problem={problem} /> : null}
       {taken.data && outlook && outlook.jobs === 0 ? <First team={team} /> : null}
-      <div class="grid-2">
+      <div class="grid-2 even">
         <Card title="How late firings began" aside={scope(taken.data)}>
           <Lateness values={begun(taken.data).map((each) => each.lateness_ms ?? 0)} />
         </Card>

@@ -3,14 +3,14 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { api, teamPath } from "../lib/api.ts";
-import { useNow } from "../lib/clock.ts";
+import { serverNow, useNow } from "../lib/clock.ts";
 import { asCommand, asCurl, asYaml } from "../lib/copying.ts";
 import { moment } from "../lib/format.ts";
 import { asProblem, usePoll } from "../lib/poll.ts";
 import { href } from "../lib/route.ts";
 import { useStage } from "../lib/stage.ts";
 import type { Execution, Job, Page, Preview, Revision } from "../lib/types.ts";
-import { actor, targetName } from "../lib/words.ts";
+import { actor, sentence, targetName } from "../lib/words.ts";
 import { DeleteDialog, PauseDialog } from "../parts/acts.tsx";
 import { History } from "../parts/history.tsx";
 import { Nexts } from "../parts/nexts.tsx";
@@ -20,6 +20,9 @@ import { copy, say } from "../parts/toast.tsx";
 import { Card, Countdown, Empty, JobBadge, Menu, Trouble } from "../parts/ui.tsx";
 
 const POSTS = 60;
+
+/** Records up to now: what is claimed ahead has yet to come. */
+const due = (): string => new Date(serverNow()).toISOString();
 const NEXT = 10;
 
 export function JobPage({ name }: { name: string }): JSX.Element {
@@ -27,7 +30,7 @@ export function JobPage({ name }: { name: string }): JSX.Element {
   const now = useNow();
   const job = usePoll(() => api.get<Job>(teamPath(team, "jobs", name)), `${team} ${name}`, 5);
   const records = usePoll(
-    () => api.get<Page<Execution>>(teamPath(team, "jobs", name, "executions"), { limit: POSTS }),
+    () => api.get<Page<Execution>>(teamPath(team, "jobs", name, "executions"), { limit: POSTS, before: due() }),
     `${team} ${name} records`,
     3,
   );
@@ -147,10 +150,6 @@ function Head({ job, now, reload }: { job: Job; now: number; reload: () => Promi
       <span class="unseen">As of {moment(now, now)}</span>
     </div>
   );
-}
-
-function sentence(says: string): string {
-  return `${says[0]?.toUpperCase() ?? ""}${says.slice(1)}`;
 }
 
 function Stopped({ job, now }: { job: Job; now: number }): JSX.Element {

@@ -9,6 +9,7 @@ import { usePoll } from "../lib/poll.ts";
 import { href, setQuery } from "../lib/route.ts";
 import { useStage } from "../lib/stage.ts";
 import type { JobOutcomes, JobSummary, Outcome, Page } from "../lib/types.ts";
+import { inShort } from "../lib/words.ts";
 import { Strip } from "../parts/posts.tsx";
 import { Countdown, Empty, JobBadge, Segments, Trouble } from "../parts/ui.tsx";
 
@@ -146,7 +147,7 @@ function Row(props: { team: string; job: JobSummary; outcomes: Outcome[] | undef
         </span>
       </td>
       <td>
-        {job.says}
+        <span title={job.says}>{inShort(job.says)}</span>
         <span class="under">
           <code>{String(cron)}</code> {String(job.schedule["timezone"] ?? "")}
         </span>

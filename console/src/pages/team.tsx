@@ -172,7 +172,7 @@ function Backlog({ lines, now }: { lines: Line[]; now: number }): JSX.Element {
 function LimitsCard({ limits }: { limits: Limits }): JSX.Element {
   return (
     <Card title="Limits">
-      <dl class="form">
+      <dl class="form gauges">
         <Gauge name="Jobs" limit={limits.max_jobs} />
         <Gauge name="Firings a day" limit={limits.max_daily_firings} />
         <Gauge name="At once" limit={limits.max_concurrency} />

@@ -3,10 +3,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { clock, MINUTE, moment, number, plural, shortClock } from "../lib/format.ts";
-import { crowded, EDGES, histogram, shade } from "../lib/load.ts";
+import { crowded, darkest, EDGES, histogram, shade } from "../lib/load.ts";
 import { LATE_MS } from "../lib/words.ts";
 
-const NAMES = ["50 ms", "100", "250", "500", "1 s", "2 s", "5 s", "15 s", "1 min", "more"];
+const NAMES = ["5 ms", "10", "25", "50", "100", "250", "500", "1 s", "2 s", "5 s", "15 s", "1 min", "more"];
 
 export function Lateness({ values }: { values: number[] }): JSX.Element {
   const counts = histogram(values);
@@ -50,7 +50,7 @@ export function Heat({ start, minutes, now }: { start: string; minutes: number[]
   const [pointed, setPointed] = useState<number | null>(null);
   const from = Date.parse(start) - (Date.parse(start) % (60 * MINUTE));
   const ahead = Math.round((Date.parse(start) - from) / MINUTE);
-  const peak = Math.max(...minutes);
+  const peak = darkest(minutes);
   const cells = new Array<string>(STEPS + 1).fill("");
   minutes.forEach((count, minute) => {
     const step = shade(count, peak, STEPS);

@@ -11,7 +11,7 @@ export function Gauge({ name, limit }: { name: string; limit: Limit }): JSX.Elem
   return (
     <div>
       <dt>
-        {name}{" "}
+        {name}
         <span class="soft number">
           {number(used)} of {number(limit.limit)}
           {share >= 0.01 ? `, ${percent(used, limit.limit)}` : ""}

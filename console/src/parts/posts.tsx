@@ -60,8 +60,8 @@ export function Fence(props: { team: string; records: Execution[]; now: number }
 function Post({ team, record, now }: { team: string; record: Execution; now: number }): JSX.Element {
   const tone = toneOf(record.state, record.lateness_ms);
   const range = record.coalesced !== null && record.attempts.length === 0;
-  const kind = range ? "range" : tone === "busy" ? "hollow" : "";
-  const height = range ? 26 : tone === "quiet" ? 22 : 34 + Math.min(14, (record.lateness_ms ?? 0) / 400);
+  const kind = range ? "range" : { busy: "hollow", bad: "dead", quiet: "flat", good: "", late: "" }[tone];
+  const height = range ? 26 : tone === "quiet" ? 24 : 40 + Math.min(14, (record.lateness_ms ?? 0) / 400);
   const says = told(record, now);
   return (
     <li class={range ? "range-item" : ""}>

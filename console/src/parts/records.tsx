@@ -1,7 +1,7 @@
 // A job's records: every occurrence is explained by one, whether it ran or not.
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api, teamPath } from "../lib/api.ts";
 import { lateness, moment, plural } from "../lib/format.ts";
 import { usePoll } from "../lib/poll.ts";
@@ -25,8 +25,12 @@ export function Records(props: { team: string; job: string; first: Page<Executio
   const [cursors, setCursors] = useState<string[]>([]);
   useEffect(() => setCursors([]), [state]);
   const cursor = cursors.at(-1) ?? null;
+  // A cursor belongs to its filters, so pages behind the first keep the instant that the first was asked with.
+  const asked = useRef("");
+  if (cursor === null) asked.current = new Date(now).toISOString();
+  const before = asked.current;
   const page = usePoll(
-    () => api.get<Page<Execution>>(teamPath(team, "jobs", job, "executions"), { limit: ROWS, state, cursor }),
+    () => api.get<Page<Execution>>(teamPath(team, "jobs", job, "executions"), { limit: ROWS, state, cursor, before }),
     `${team} ${job} ${state} ${cursor}`,
     5,
   );

@@ -128,9 +128,7 @@ function Foot(): JSX.Element {
         <div class="clock">
           <time>{clock(now)}</time> <small>UTC</small>
         </div>
-        <div class="date">
-          {day(now, now)}, by the service's clock
-        </div>
+        <div class="date">{day(now, now)}, service clock</div>
       </div>
       <div class="endpoint" title={session.endpoint}>
         {session.endpoint.replace(/^https?:\/\//, "")}

@@ -20,7 +20,7 @@ export function Toast(): JSX.Element {
     return () => clearTimeout(gone);
   }, [said]);
   return (
-    <div role="status" aria-live="polite">
+    <div class="said" role="status" aria-live="polite">
       {said ? <div class="toast">{said.text}</div> : null}
     </div>
   );

@@ -212,9 +212,13 @@ export function Dialog(props: Children & { title: string; close: () => void; wid
   useEffect(() => {
     const dialog = element.current;
     if (!dialog) return;
+    const before = document.activeElement as HTMLElement | null;
     dialog.showModal();
     dialog.querySelector<HTMLElement>("[data-focus]")?.focus();
-    return () => dialog.close();
+    return () => {
+      dialog.close();
+      requestAnimationFrame(() => before?.isConnected && before.focus());
+    };
   }, []);
   return (
     <dialog ref={element} class={props.wide ? "wide" : ""} aria-labelledby={id} onCancel={props.close}>

@@ -1,0 +1,1 @@
+"""The console in a browser: real clicks against the local service."""

@@ -1,0 +1,36 @@
+"""The service, a target and a browser, once for all stories; and a team for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.browser.target import Target
+from tests.support.browser import browsing, chromium, entry
+from tests.support.live import LiveService
+
+
+@dataclass(frozen=True)
+class Console:
+    """The local service with its console."""
+
+    service: LiveService
+    target: Target
+    browser: Any
+
+    @property
+    def address(self) -> str:
+        """What opens the page."""
+        return entry(self.service)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    chromium()
+    data = tmp_path_factory.mktemp("console") / "data"
+    service = LiveService(data, options=("--allow-private-targets", "--store", "memory"))
+    with Target().serving() as target, service.running(), browsing() as browser:
+        yield Console(service=service, target=target, browser=browser)

@@ -1,0 +1,1 @@
+"""The console's server: who gets in, and what is passed on."""
