@@ -159,7 +159,7 @@ class Boundary:
         self._kernel.current = None
 
     def _crash(self, task: Task) -> None:
-        task.host.dead = True
+        self._kernel.crash(task.host)
         self._killed(task.host)
         raise Crashed
 

@@ -1,4 +1,4 @@
-"""What the deployed functions do with what wakes them, on simulated hosts: batches, each message for itself.
+"""The deployed functions on simulated hosts, and the event sources and the schedule that invoke them.
 
 An event source deletes the acknowledged messages of a batch when the whole batch is over, and none of them where the
 host crashed before that.
@@ -6,17 +6,19 @@ host crashed before that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from fencepost.application import messages
-from fencepost.application.codec import UndecodableError
 from fencepost.application.ports import QueueName, QueueUnavailableError, Received
-from fencepost.application.set_aside import SetAside
 from fencepost.application.store import StoreError
-from fencepost.runtime.batches import Again, Done, Last, Verdict, pause
-from fencepost.runtime.delivering import expect, verdict_of
+from fencepost.runtime.events import Event
+from fencepost.runtime.function import Build, Handler
+from functions.dead_letter import handler as dead_letter
+from functions.deliver import handler as deliver
+from functions.pump import handler as pump
+from functions.scan import handler as scan
+from functions.sweep import handler as sweep
+from functions.tick import handler as tick
 from tests.simulation.dice import Die
 from tests.simulation.journal import BROKEN, Journal
 from tests.simulation.kernel import MS, Host, Kernel
@@ -36,54 +38,21 @@ KIND_OF = {
     QueueName.DEAD_RECOVERY: "dead",
 }
 MOST = {"scan": 1, "pump": 1, "deliver": 10, "dead": 5}
+BUILDS: Mapping[str, Build] = {
+    "tick": tick.build,
+    "scan": scan.build,
+    "pump": pump.build,
+    "deliver": deliver.build,
+    "dead": dead_letter.build,
+    "sweep": sweep.build,
+}
+QUEUES = {name: f"https://sqs.example.com/111122223333/sim-{name}" for name in QueueName}
 
-Work = Callable[[SimStage, Received], Verdict]
-
-
-def tick(stage: SimStage) -> None:
-    """The minute's wake-up: what is missed, the next one makes up for."""
-    with suppress(StoreError):
-        stage.tick.run(stage.clock.now())
-        stage.expiry.run(stage.clock.now())
-
-
-def scan(stage: SimStage, message: Received) -> Verdict:
-    """A pass that fails is not repeated: the next tick asks for another."""
-    stage.scan.run(messages.read_scan(message.body))
-    return Done()
-
-
-def pump(stage: SimStage, message: Received) -> Verdict:
-    """Hands free slots over."""
-    stage.doors.backlog.pump(messages.read_pump(message.body), stage.clock.now())
-    return Done()
-
-
-def deliver(stage: SimStage, message: Received, *, alone: bool = False) -> Verdict:
-    """Advances one execution."""
-    return verdict_of(stage.delivery.advance.run(messages.read_wake(message.body), message, alone=alone))
-
-
-def dead(stage: SimStage, message: Received) -> Verdict:
-    """Decides by the record."""
-    return verdict_of(stage.delivery.dead_letters.handle(messages.read_wake(message.body), stage.clock.now()))
-
-
-WORK: dict[str, Work] = {"scan": scan, "pump": pump, "deliver": deliver, "dead": dead}
-
-
-@dataclass(slots=True)
-class Batch:
-    """The messages that one invocation was given."""
-
-    host: Host
-    open: int
-    done: list[Received] = field(default_factory=list)
-    last: list[Received] = field(default_factory=list)
+Taken = tuple[Received, tuple[str, ...]]
 
 
 class Functions:
-    """The event sources: they poll queues and invoke hosts."""
+    """Invokes functions: batches of messages, and at instants."""
 
     def __init__(
         self,
@@ -108,71 +77,68 @@ class Functions:
             self._polling.add(queue)
             self._kernel.at(self._kernel.now + self._die.between(MS, 100 * MS), self._poll, queue)
 
+    def invoke(
+        self, kind: str, event: Event | None = None, done: Callable[[Any], None] | None = None
+    ) -> None:
+        """One invocation of a function on one of its hosts; `done` is told of its answer."""
+        self._invoke(kind, event or {}, done, ())
+
     def _poll(self, queue: QueueName) -> None:
         assert self.mail is not None
         self._polling.discard(queue)
         kind = KIND_OF[queue]
         while taken := self.mail.take(queue, 1 + self._die.below(MOST[kind])):
-            host = self._host_for(kind, self._die.roll())
-            self._invoke(Batch(host, len(taken)), taken)
+            tags = tuple(dict.fromkeys(tag for _, found in taken for tag in found))
+            self._invoke(kind, event_of(taken), self._deleting(taken), tags)
 
-    def _invoke(self, batch: Batch, taken: list[tuple[Received, tuple[str, ...]]]) -> None:
-        """One invocation: what is read for the whole batch first, then every message by itself."""
+    def _invoke(
+        self, kind: str, event: Event, done: Callable[[Any], None] | None, tags: tuple[str, ...]
+    ) -> None:
+        host = self._host_for(kind, self._die.roll())
+        self._serial += 1
 
         def begin() -> None:
-            if batch.host.kind == "deliver":
-                with suppress(StoreError):
-                    expect(self._stage_of(batch.host).delivery.advance, [message for message, _ in taken])
-            for message, tags in taken:
-                self._start(batch, message, tags)
+            try:
+                answer = self._handler(host)(event, None)
+            except (StoreError, QueueUnavailableError):
+                return
+            except Exception as error:  # noqa: BLE001 - a function lets out nothing else; the history judges it
+                self._journal.note(BROKEN, f"{type(error).__name__}: {error}")
+                return
+            if done is not None:
+                done(answer)
 
-        self._serial += 1
-        self._kernel.spawn(f"{batch.host.name}/b{self._serial}", batch.host, begin)
+        self._kernel.spawn(f"{host.name}/{self._serial}", host, begin, tags=tags)
 
-    def _start(self, batch: Batch, message: Received, tags: tuple[str, ...], *, alone: bool = False) -> None:
-        self._serial += 1
-        name = f"{batch.host.name}/{message.message_id}.{self._serial}"
-        self._kernel.spawn(name, batch.host, lambda: self._one(batch, message, alone=alone), tags=tags)
+    def _handler(self, host: Host) -> Handler:
+        handler: Handler | None = host.memory.get("handler")
+        if handler is None:
+            handler = host.memory["handler"] = BUILDS[host.kind](self._stage_of(host))
+        return handler
 
-    def _one(self, batch: Batch, message: Received, *, alone: bool) -> None:
-        """The verdict on one message, put into effect as `runtime.batches` does it."""
-        stage = self._stage_of(batch.host)
-        verdict = self._verdict(stage, batch.host.kind, message, alone=alone)
-        match verdict:
-            case Done():
-                batch.done.append(message)
-            case Last():
-                batch.last.append(message)
-            case Again(seconds):
-                self._put_back(stage, message, seconds)
-        batch.open -= 1
-        if batch.open == 0:
-            self._over(batch)
+    def _deleting(self, taken: list[Taken]) -> Callable[[Any], None]:
+        """What the event source does with the answer of a batch."""
 
-    def _verdict(self, stage: SimStage, kind: str, message: Received, *, alone: bool) -> Verdict:
-        try:
-            return deliver(stage, message, alone=True) if alone else WORK[kind](stage, message)
-        except UndecodableError as error:
-            SetAside(stage.store).keep(message, str(error), stage.clock.now())
-            return Done()
-        except (StoreError, QueueUnavailableError):
-            return Again(pause(message.receive_count))
-        except Exception as error:  # noqa: BLE001 - a use case lets out nothing else; the history judges it
-            self._journal.note(BROKEN, f"{type(error).__name__}: {error}")
-            return Again(pause(message.receive_count))
+        def delete(answer: Any) -> None:
+            assert self.mail is not None
+            failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
+            for message, _ in taken:
+                if message.message_id not in failed:
+                    self.mail.delete(message)
 
-    def _put_back(self, stage: SimStage, message: Received, seconds: int) -> None:
-        try:
-            stage.queues.set_visibility(message, seconds)
-        except QueueUnavailableError:
-            return
+        return delete
 
-    def _over(self, batch: Batch) -> None:
-        """All are through but those that asked to run alone, which now do, one by one; then the source deletes."""
-        if batch.last:
-            batch.open = 1
-            self._start(batch, batch.last.pop(), (), alone=True)
-            return
-        assert self.mail is not None
-        for message in batch.done:
-            self.mail.delete(message)
+
+def event_of(taken: list[Taken]) -> Event:
+    """A batch as AWS sends it."""
+    return {"Records": [_record(message) for message, _ in taken]}
+
+
+def _record(message: Received) -> dict[str, Any]:
+    return {
+        "messageId": message.message_id,
+        "receiptHandle": message.receipt,
+        "body": message.body,
+        "attributes": {"ApproximateReceiveCount": str(message.receive_count)},
+        "eventSourceARN": f"arn:aws:sqs:eu-central-1:111122223333:sim-{message.queue}",
+    }

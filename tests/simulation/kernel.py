@@ -8,7 +8,8 @@ that saves most of the switches and changes nothing.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from greenlet import getcurrent, greenlet
@@ -28,7 +29,18 @@ class Crashed(BaseException):
 class Host:
     """A place where tasks run: one execution environment with a clock and a memory of its own."""
 
-    __slots__ = ("dead", "fastest", "frozen_until", "kind", "memory", "name", "reads", "skew", "slowest")
+    __slots__ = (
+        "dead",
+        "fastest",
+        "frozen_until",
+        "kind",
+        "memory",
+        "name",
+        "parked",
+        "reads",
+        "skew",
+        "slowest",
+    )
 
     def __init__(self, name: str, kind: str, skew: int) -> None:
         self.name = name
@@ -39,6 +51,7 @@ class Host:
         self.dead = False
         self.frozen_until = 0
         self.memory: dict[str, Any] = {}
+        self.parked: list[Task] = []
         self.reads: dict[str, list[int]] = {}
 
     def step(self, skew: int) -> None:
@@ -66,19 +79,49 @@ class Task:
 
 
 class Guard:
-    """A lock among the tasks of a host: whoever waits for it lets others run."""
+    """A lock among the tasks of a host."""
 
     def __init__(self) -> None:
         self._held = False
+        self._waiting: list[Task] = []
 
     def __enter__(self) -> None:
         kernel = Kernel.running
         while self._held and kernel is not None and kernel.current is not None:
-            kernel.pause(5 * MS)
+            self._waiting.append(kernel.current)
+            kernel.park()
         self._held = True
 
     def __exit__(self, *_: object) -> None:
         self._held = False
+        if self._waiting and Kernel.running is not None:
+            Kernel.running.wake(self._waiting.pop(0))
+
+
+class Pool:
+    """Stands for a pool of threads: its work is done by tasks of the host that asks for it."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+
+    def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """The results, in order, once all are there."""
+        kernel = Kernel.running
+        assert kernel is not None
+        asker = kernel.current
+        assert asker is not None
+        results: dict[int, Any] = {}
+
+        def one(number: int, item: Any) -> None:
+            results[number] = work(item)
+            if len(results) == len(items):
+                kernel.wake(asker)
+
+        for number, item in enumerate(items):
+            kernel.spawn(f"{asker.name}.{number}", asker.host, partial(one, number, item), tags=asker.tags)
+        while len(results) < len(items):
+            kernel.park()
+        return [results[number] for number in range(len(items))]
 
 
 class Kernel:
@@ -132,6 +175,28 @@ class Kernel:
             self.now = wake
         if task.host.dead:
             raise Crashed
+
+    def park(self) -> None:
+        """Lets others run until somebody wakes the task. Raises Crashed where the host died."""
+        task = self.current
+        assert task is not None, "only tasks park"
+        task.host.parked.append(task)
+        self.current = None
+        self._hub.switch()
+        if task.host.dead:
+            raise Crashed
+
+    def wake(self, task: Task) -> None:
+        """Lets a parked task go on; one that is not parked goes on anyway."""
+        if task in task.host.parked:
+            task.host.parked.remove(task)
+            self.at(self.now, self._resume, task)
+
+    def crash(self, host: Host) -> None:
+        """Ends everything that runs on the host."""
+        host.dead = True
+        for task in tuple(host.parked):
+            self.wake(task)
 
     def run(self, until: int) -> None:
         """Lets everything happen that is due before or at `until`."""

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, cast
 
-from fencepost.application.admission import Admission
 from fencepost.application.delivery.wiring import Delivery
-from fencepost.application.ports import Clock, Entropy, Notifier, Queues, Targets
-from fencepost.application.registry.expiry import Expiry
+from fencepost.application.ports import Clock, Entropy, Notifier, Queues, QueueUnavailableError, Targets
 from fencepost.application.registry.ports import RegistryPorts
-from fencepost.application.scanning.scan import Scan
-from fencepost.application.scanning.sweep import Sweep
-from fencepost.application.scanning.tick import Tick
-from fencepost.application.store import Store
-from fencepost.runtime import delivering, keeping, scanning
+from fencepost.application.store import Store, StoreError
+from fencepost.runtime import batches, delivering, keeping, scanning
 from fencepost.runtime.observability import Observability
 from fencepost.runtime.settings import Settings
 from tests.simulation.boundary import Boundary
 from tests.simulation.dice import Die
-from tests.simulation.kernel import Guard, Host, Kernel
+from tests.simulation.journal import BROKEN, Journal
+from tests.simulation.kernel import Guard, Host, Kernel, Pool
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -71,8 +68,17 @@ class TaskEntropy:
         return self._spare if task is None else task.die
 
 
-class _Silent:
-    """Stands for logger and telemetry."""
+class _Log:
+    """Stands for logger and telemetry; an exception that nobody foresaw goes into the journal."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def exception(self, *_: object, **__: object) -> None:
+        """A use case may let out that a port failed, and nothing else."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, StoreError | QueueUnavailableError):
+            self._journal.note(BROKEN, f"{type(error).__name__}: {error}")
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: None
@@ -90,9 +96,16 @@ class _Threads:
     Lock = Guard
 
 
-setattr(delivering, "threading", _Threads)  # noqa: B010 - a module's attribute, as mypy sees it
+def _tasks_for_threads() -> None:
+    """The composed functions of this process use tasks from here on."""
+    stands_in: dict[str, object] = {"threading": _Threads, "ThreadPoolExecutor": Pool}
+    for module in (delivering, batches):
+        for name, value in stands_in.items():
+            if hasattr(module, name):
+                setattr(module, name, value)
 
-_SILENT = cast("Observability", _Observed(_Silent(), _Silent()))
+
+_tasks_for_threads()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,15 +119,16 @@ class Ports:
     boundary: Boundary
     entropy: Entropy
     settings: Settings
+    journal: Journal
 
 
 class SimStage:
     """`runtime.stage.Stage` of one host, and what its functions are composed of."""
 
-    observed = _SILENT
-
     def __init__(self, ports: Ports, clock: Clock) -> None:
         self._ports = ports
+        log = _Log(ports.journal)
+        self.observed = cast("Observability", _Observed(log, log))
         self.clock = clock
         self.entropy = ports.entropy
         self.settings = ports.settings
@@ -145,34 +159,9 @@ class SimStage:
         return self._ports.boundary.around(self._ports.notifier, "notifier")
 
     @cached_property
-    def tick(self) -> Tick:
-        """The minute's wake-up."""
-        return scanning.tick(self)
-
-    @cached_property
-    def scan(self) -> Scan:
-        """One shard's pass."""
-        return scanning.scan(self)
-
-    @cached_property
-    def expiry(self) -> Expiry:
-        """Ends pauses that are over."""
-        return keeping.expiry(self)
-
-    @cached_property
-    def sweep(self) -> Sweep:
-        """The second net."""
-        return scanning.sweep(self)
-
-    @cached_property
     def delivery(self) -> Delivery:
         """What advances executions."""
         return delivering.deliveries(self)
-
-    @cached_property
-    def doors(self) -> Admission:
-        """The pump's own."""
-        return delivering.doors(self)
 
     @cached_property
     def registry(self) -> RegistryPorts:

@@ -17,8 +17,7 @@ from tests.simulation import labels
 from tests.simulation.boundary import Boundary
 from tests.simulation.dice import Die
 from tests.simulation.faults import Armed, Fault, Trap
-from tests.simulation.functions import Functions
-from tests.simulation.functions import tick as tick_once
+from tests.simulation.functions import QUEUES, Functions
 from tests.simulation.journal import ASKED, BROKEN, REPLIED, WORKER, WRITE, Journal
 from tests.simulation.kernel import HOUR, MINUTE, MS, SECOND, Host, Kernel, Task
 from tests.simulation.mail import Mail
@@ -174,7 +173,8 @@ class World:
             notifier=SimNotifier(self.kernel, self.journal, plan.deaf),
             boundary=boundary,
             entropy=TaskEntropy(self.kernel),
-            settings=Settings(stage="sim", limits=Limits(shards=plan.shards)),
+            settings=Settings(stage="sim", limits=Limits(shards=plan.shards), queues=QUEUES),
+            journal=self.journal,
         )
 
     def _odds(self) -> dict[str, float]:
@@ -303,11 +303,8 @@ class World:
 
     def _tick(self, at: int, kind: str) -> None:
         def tick(_: Any) -> None:
-            host = self.host_for("tick", self._die.roll())
-            self._serial += 1
             self._ticks.append((self.kernel.now, kind))
-            stage = self.stage_of(host)
-            self.kernel.spawn(f"{host.name}/t{self._serial}", host, lambda: tick_once(stage))
+            self.functions.invoke("tick")
 
         self.kernel.at(at, tick)
 

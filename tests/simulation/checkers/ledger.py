@@ -42,10 +42,10 @@ class _Job:
         self.own = {nominal_of(each): each for each in records if each[21] == "s"}
         self.ranges: list[tuple[int, int, int, str]] = []
         for identity, changes in records.items():
-            created = changes[0].new
+            last = changes[-1].new
             first = nominal_of(identity)
-            if created is not None and first is not None and "until" in created:
-                self.ranges.append((first, created["until"], created["gen"], identity))
+            if last is not None and first is not None and "until" in last:
+                self.ranges.append((first, last["until"], last["gen"], identity))
 
     def check(self) -> list[Violation]:
         """Expected ones, then extra ones."""

@@ -25,7 +25,9 @@ def minute_of(partition: str) -> int:
 
 @lru_cache(maxsize=8192)
 def woken_by(body: str) -> str:
-    """The execution that a message names."""
+    """The execution that a message names; empty where it names none."""
+    if '"execution":"' not in body:
+        return ""
     start = body.index('"execution":"') + 13
     return body[start : body.index('"', start)]
 
