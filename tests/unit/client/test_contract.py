@@ -31,6 +31,7 @@ READ = [
     (upkeep.Refreshed, answers_team.Refreshed),
     (upkeep.Backfill, answers_upkeep.Backfill),
     (upkeep.Stage, answers_upkeep.Stage),
+    (upkeep.Departure, answers_upkeep.TeamDeparture),
 ]
 
 

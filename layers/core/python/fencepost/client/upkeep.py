@@ -57,6 +57,15 @@ class Stage(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Departure(Result):
+    """A team on its way out; its name is free when the same call finds no team any more."""
+
+    name: str
+    leaving_since: datetime
+    jobs_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calendar(Result):
     """When nothing runs: a version of a calendar, written at `dated`. Lists leave out what it holds."""
 
@@ -154,6 +163,14 @@ class Upkeep:
         body = switching(note, tiers=tiers)
         return decode(Team, self._post(path("teams", self.team, "resume"), body, key))
 
+    def delete(self, *, purge: bool = False) -> Departure:
+        """Puts the team on its way out, with its jobs where `purge`; asked again, says how far it is. Administrators only;
+        refused while there are jobs. Raises NotFoundError once the team is gone.
+        """
+        query = {"purge": "true"} if purge else {}
+        call = Call(method="DELETE", path=path("teams", self.team), query=query, keyed=True)
+        return decode(Departure, self.caller.call(call).body)
+
     def calendar(self, name: str) -> CalendarHandle:
         """One exclusion calendar."""
         return CalendarHandle(self.caller, self.team, name)
@@ -187,6 +204,14 @@ class StageHandle:
     def get(self) -> Stage:
         """How they are."""
         return decode(Stage, self.caller.call(Call(method="GET", path=path("stage"))).body)
+
+    def teams(self) -> Iterator[Team]:
+        """The teams by name that the caller has business with; all of them, for an administrator."""
+        return walk(self.caller, path("teams"), {"limit": 100}, Team)
+
+    def history(self) -> Iterator[Revision]:
+        """Who flipped the switches, the newest first. Administrators only."""
+        return walk(self.caller, path("stage", "revisions"), {"limit": 100}, Revision)
 
     def pause(
         self, note: str | None = None, *, until: datetime | None = None, tiers: Sequence[str] | None = None
