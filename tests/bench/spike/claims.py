@@ -24,7 +24,6 @@ from fencepost.application.ports import Outgoing, Received
 from fencepost.application.store import Put
 from fencepost.domain.instants import MINUTE, floor_minute, to_ms
 from fencepost.domain.limits import Limits
-from fencepost.domain.model import Tier
 from fencepost.domain.schedule import Schedule, parse_schedule
 from tests.bench.jobs import first_timer, job_of
 from tests.bench.spike.parameters import AWS
@@ -61,16 +60,17 @@ class Watched:
     clock: SettableClock
     store: MemoryStore
     begin: datetime
+    timer_writes: float
     sent: list[tuple[float, Outgoing]] = field(default_factory=list)
     writes: Counter[int] = field(default_factory=Counter)
 
     def around(self, call: PortCall, proceed: Callable[[], T], /) -> T:
         """The seam's: every call of the store takes its time."""
-        self.clock.sleep(timedelta(seconds=_COST[call.method]))
-        if call.method == "transact":
-            self.writes[int(self.seconds())] += 2 * len(call.args[0])
-        elif call.method == "batch_delete":
-            self.writes[int(self.seconds())] += len(call.args[0])
+        written = len(call.args[0]) if call.method in {"transact", "batch_delete"} else 0
+        units = written * (2 if call.method == "transact" else 1)
+        on_timers = written  # half of a transaction's actions, at two units; all of the deletions, at one
+        self.clock.sleep(timedelta(seconds=max(_COST[call.method], on_timers / self.timer_writes)))
+        self.writes[int(self.seconds())] += units
         return proceed()
 
     def seconds(self) -> float:
@@ -120,9 +120,12 @@ def claimed(
     shards: int,
     teams: Callable[[int], int],
     sample: int = 4,
-    tier: Tier = Tier.STANDARD,
+    timer_writes: float,
 ) -> Claims:
-    """`dues`: of the firings of all shards; passes begin at `first_pass`, a minute apart, until nothing is left."""
+    """`dues`: of the firings of all shards; passes begin at `first_pass`, a minute apart, until nothing is left.
+
+    `timer_writes`: write units a second that the timers' table takes, of which each shard has its share.
+    """
     rng = random.Random(len(dues))
     share = [due for due in dues if rng.random() < sample / shards]
     begin = min(*dues, first_pass)
@@ -131,7 +134,7 @@ def claimed(
         offset = timedelta(
             seconds=rng.uniform(0, 2)
         )  # the tick's messages reach functions one after the other
-        one = _shard(share[number::sample], first_pass + offset, begin, tier)
+        one = _shard(share[number::sample], first_pass + offset, begin, timer_writes / shards)
         sent += _sent(one)
         writes.update(one.writes)
     scale = {second: round(units * shards / sample) for second, units in writes.items()}
@@ -151,13 +154,13 @@ def _surfaces(sent: Sent) -> float:
     return sent.surfaces
 
 
-def _shard(dues: Sequence[datetime], first_pass: datetime, begin: datetime, tier: Tier) -> Watched:
+def _shard(dues: Sequence[datetime], first_pass: datetime, begin: datetime, timer_writes: float) -> Watched:
     clock = SettableClock(first_pass)
     store = MemoryStore(clock)
-    watched = Watched(clock, store, begin)
+    watched = Watched(clock, store, begin, timer_writes)
     limits = Limits(shards=1)
     for number, due in enumerate(dues):
-        job = job_of(number, due - timedelta(hours=1), tier=tier, schedule=_daily(due))
+        job = job_of(number, due - timedelta(hours=1), schedule=_daily(due))
         timer = first_timer(job, due - timedelta(minutes=30), limits)
         store.write(Put(key=keys.job(job.uid), item=encode_job(job)))
         store.write(Put(key=keys.timer(timer), item=encode_timer(timer)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from fencepost.domain.sizing import Load, advise
@@ -17,6 +17,7 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 TEAMS = 200
 DESIGN_POINT = Load(jobs=10_000_000, rate=116, spike=48_720)
 SHARDS = advise(DESIGN_POINT).shards
+TIMER_WRITES = float(advise(DESIGN_POINT).timer_writes)
 
 
 @dataclass
@@ -78,7 +79,13 @@ def steady(rate: float, seconds: int, *, full_minutes: float = 0.0, begin: datet
         for _ in range(round(rate)):
             full = rng.random() < full_minutes
             dues.append(begin + timedelta(seconds=second // 60 * 60 if full else second))
-    return claimed(sorted(dues), first_pass=begin - timedelta(seconds=175), shards=SHARDS, teams=_many)
+    return claimed(
+        sorted(dues),
+        first_pass=begin - timedelta(seconds=175),
+        shards=SHARDS,
+        teams=_many,
+        timer_writes=TIMER_WRITES,
+    )
 
 
 def _many(number: int) -> int:
@@ -100,7 +107,11 @@ def sustained() -> Told:
 def crowded(settings: Settings | None = None, name: str = "48,720 in one second") -> Told:
     """The crowd, claimed by the real scan from three minutes before on."""
     claims = claimed(
-        [NOON] * DESIGN_POINT.spike, first_pass=NOON - timedelta(seconds=175), shards=SHARDS, teams=_many
+        [NOON] * DESIGN_POINT.spike,
+        first_pass=NOON - timedelta(seconds=175),
+        shards=SHARDS,
+        teams=_many,
+        timer_writes=TIMER_WRITES,
     )
     return _told(name, settings or advised(), claims)
 
@@ -108,16 +119,15 @@ def crowded(settings: Settings | None = None, name: str = "48,720 in one second"
 def outage() -> Told:
     """Nothing ran for an hour at the mean rate; then every shard is scanned, while the mean rate goes on."""
     rng = random.Random(11)
-    missed = [NOON + timedelta(seconds=rng.randrange(3600)) for _ in range(116 * 3600)]
     back = NOON + timedelta(hours=1)
-    late = claimed(missed, first_pass=back, shards=SHARDS, teams=_many)
-    fresh = steady(116, 240, begin=back + timedelta(seconds=180))
-    told = _told("an hour's outage, then recovery", advised(), late.beside(fresh))
-    groups: dict[str, list[float]] = {"missed": [], "due after it": []}
-    for values in told.outcome.lateness.values():
-        for value in values:
-            groups["missed" if value > 60 else "due after it"].append(value)
-    told.groups = groups
+    dues = [NOON + timedelta(seconds=rng.randrange(3600 + 300)) for _ in range(116 * (3600 + 300))]
+    both = claimed(
+        sorted(dues), first_pass=back, shards=SHARDS, teams=_many, sample=2, timer_writes=TIMER_WRITES
+    )
+    limit = (back - both.begin) / timedelta(seconds=1)
+    sent = tuple(replace(each, team=each.team + TEAMS * (each.due >= limit)) for each in both.sent)
+    told = _told("an hour's outage, then recovery", advised(), replace(both, sent=sent))
+    told.groups = _split(told, lambda team: "due after it" if team >= TEAMS else "missed")
     return told
 
 
@@ -128,10 +138,7 @@ def one_team(*, fair: bool = True) -> Told:
     claims = steady(116, 240).beside(Claims(NOON, storm, Counter()))
     name = "one team's 100,000, a cap of 50" + ("" if fair else ", without fair queues")
     told = _told(name, advised(fair=fair, warm=300), claims, caps=lambda team: 50 if team == 0 else 500)
-    groups: dict[str, list[float]] = {"that team": [], "all others": []}
-    for (_, team), values in told.outcome.lateness.items():
-        groups["that team" if team == 0 else "all others"] += values
-    told.groups = groups
+    told.groups = _split(told, lambda team: "that team" if team == 0 else "all others")
     return told
 
 
@@ -141,3 +148,10 @@ def _told(
     outcome = Fleet(settings, Target(), caps).run(claims.sent)
     everybody = [value for values in outcome.lateness.values() for value in values]
     return Told(name, settings, outcome, claims.writes, {"all": everybody})
+
+
+def _split(told: Told, by: Callable[[int], str]) -> dict[str, list[float]]:
+    groups: dict[str, list[float]] = {}
+    for (_, team), values in told.outcome.lateness.items():
+        groups.setdefault(by(team), []).extend(values)
+    return dict(sorted(groups.items(), reverse=True))
