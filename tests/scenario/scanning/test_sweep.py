@@ -10,7 +10,7 @@ from fencepost.application.codec import encode_execution, encode_timer
 from fencepost.application.scanning.sweep import Sweep, SweepReport
 from fencepost.application.store import Delete, Put
 from fencepost.domain.identity import ExecutionId
-from fencepost.domain.model import Bucket
+from fencepost.domain.model import Bucket, Misfire, MisfirePolicy
 from fencepost.domain.states import ExecutionState
 from tests.support.shard import Shard
 
@@ -118,3 +118,15 @@ def test_R10_what_cannot_be_read_is_listed_and_holds_up_nobody() -> None:
     report = sweep(shard)
     assert len(report.unreadable) == 2
     assert report.timerless_jobs == 1
+
+
+def test_a_chain_that_catches_up_long_after_its_instants_is_not_timerless() -> None:
+    """Its next link lies near now, more than half a day behind which its own instant is."""
+    shard = Shard("2026-03-01T00:00:30Z")
+    missed = Misfire(policy=MisfirePolicy.CATCH_UP, window=timedelta(days=7), max_runs=900)
+    shard.register("report", {"cron": "*/2 * * * *", "timezone": "UTC"}, misfire=missed)
+    shard.clock.set("2026-03-02T05:00:30Z")
+    shard.scan()
+
+    assert min(timer.instant for timer in shard.timers()) < shard.clock.now() - timedelta(hours=16)
+    assert sweep(shard).timerless_jobs == 0

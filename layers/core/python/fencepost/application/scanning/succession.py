@@ -20,6 +20,8 @@ NEWEST = 50
 """How many of a job's newest records are looked through for one of its present generation."""
 BUCKETS = 15 * 60
 """How many minutes of buckets are looked through for a timer that lies later than its instant."""
+NEAR = 60 * MINUTE
+"""How far behind now such a timer is looked for besides: the scan works upwards, so a chain's next link is near."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,7 @@ def expected_timer(store: Store, job: Job, now: datetime, limits: Limits) -> Exp
     if instant is None or (most is not None and ordinal > most):
         return Expected(instant=None, ordinal=ordinal, found=True)
     timer = fire_timer(job, instant, ordinal=ordinal, now=min(now, instant), limits=limits)
-    return Expected(instant=instant, ordinal=ordinal, found=_lies(store, timer, now, limits))
+    return Expected(instant=instant, ordinal=ordinal, found=lies(store, timer, now, limits))
 
 
 def newest_of_generation(store: Store, job: Job) -> Execution | None:
@@ -63,18 +65,29 @@ def newest_of_generation(store: Store, job: Job) -> Execution | None:
     return next((record for record in records if record.planted_generation == job.generation), None)
 
 
-def _lies(store: Store, timer: Timer, now: datetime, limits: Limits) -> bool:
-    """At its own key, or in a later bucket where a predecessor's or a limited release put it (protocol C1, C4)."""
+def lies(store: Store, timer: Timer, now: datetime, limits: Limits) -> bool:
+    """Whether a `fire` timer of the job's generation is there: at its own key, or in a later bucket where a
+    predecessor's or a limited release put it (protocol C1, C4). Those near now are where a chain that catches up lies,
+    however old its occurrences are.
+    """
     if store.get(keys.timer(timer)) is not None:
         return True
-    minute = floor_minute(timer.due)
-    end = min(floor_minute(now + limits.timer_instead), minute + BUCKETS * MINUTE)
-    while minute <= end:
-        query = Query(table=Table.TIMERS, pk=keys.bucket_partition(Bucket(minute, timer.bucket.shard)))
-        if any(_same(item, timer) for item in items(store, query)):
-            return True
-        minute += MINUTE
-    return False
+    first, end = floor_minute(timer.due), floor_minute(now + limits.timer_instead)
+    near = max(first, floor_minute(now - NEAR))
+    looked = min(near, first + BUCKETS * MINUTE)
+    return any(
+        _in_bucket(store, Bucket(minute, timer.bucket.shard), timer)
+        for minute in (*_minutes(near, end + MINUTE), *_minutes(first, looked))
+    )
+
+
+def _minutes(first: datetime, end: datetime) -> list[datetime]:
+    return [first + n * MINUTE for n in range(max(0, (end - first) // MINUTE))]
+
+
+def _in_bucket(store: Store, bucket: Bucket, timer: Timer) -> bool:
+    query = Query(table=Table.TIMERS, pk=keys.bucket_partition(bucket))
+    return any(_same(item, timer) for item in items(store, query))
 
 
 def _same(item: Item, timer: Timer) -> bool:
