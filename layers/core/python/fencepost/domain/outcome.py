@@ -24,6 +24,7 @@ EXCERPT_BYTES = 512
 ERROR_BYTES = 256
 RETRY_AFTER_MAX = timedelta(hours=1)
 NEVER_AGAIN = "fencepost-never-again"
+NOBODY_CALLED = "the lease was nearly over before the call could be made: nobody was called"
 
 
 class OutcomeKind(StrEnum):

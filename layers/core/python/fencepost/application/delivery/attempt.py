@@ -19,6 +19,7 @@ from fencepost.domain.delivery import Delivery, DeliveryFacts, Sender, render_bo
 from fencepost.domain.instants import ZERO
 from fencepost.domain.model import Detail, Execution, Job, Team
 from fencepost.domain.outcome import (
+    NOBODY_CALLED,
     Accepted,
     Blocked,
     CircuitOpen,
@@ -31,7 +32,7 @@ from fencepost.domain.outcome import (
 )
 from fencepost.domain.targets import target_host, target_timeout
 
-TOO_LATE = Failed(error="the lease was nearly over before the call could be made: nobody was called")
+TOO_LATE = Failed(error=NOBODY_CALLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""What should have happened, worked out anew from a job's history, and where the ledger says otherwise. Pure."""
