@@ -19,7 +19,7 @@ import { TeamPage } from "./pages/team.tsx";
 import { Welcome } from "./pages/welcome.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { Toast } from "./parts/toast.tsx";
-import { Empty, Trouble } from "./parts/ui.tsx";
+import { Trouble } from "./parts/ui.tsx";
 
 const CLOCK_EVERY = 60_000;
 
@@ -72,7 +72,12 @@ function Shown({ route }: { route: Route }): JSX.Element {
     case "team":
       return <TeamPage />;
     default:
-      return <Empty title="There is no such page">The address names none of the console's.</Empty>;
+      return (
+        <div>
+          <h1 tabIndex={-1}>There is no such page</h1>
+          <p class="words">The address names none of the console's.</p>
+        </div>
+      );
   }
 }
 

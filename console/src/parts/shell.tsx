@@ -36,7 +36,7 @@ export function Shell({ page, children }: { page: string; children: ComponentChi
         Skip to the page
       </a>
       <div class="shell">
-        <div class="side">
+        <header class="side">
           <a class="brand" href={href(team)}>
             <Logo />
             Fencepost
@@ -62,7 +62,7 @@ export function Shell({ page, children }: { page: string; children: ComponentChi
             ))}
           </nav>
           <Foot />
-        </div>
+        </header>
         <main id="main" class="main" tabIndex={-1}>
           <div class="page">{children}</div>
         </main>
@@ -123,7 +123,7 @@ function Foot(): JSX.Element {
     setTheme(chosen);
   };
   return (
-    <footer class="foot">
+    <div class="foot">
       <div>
         <div class="clock">
           <time>{clock(now)}</time> <small>UTC</small>
@@ -141,6 +141,6 @@ function Foot(): JSX.Element {
           </button>
         ))}
       </div>
-    </footer>
+    </div>
   );
 }
