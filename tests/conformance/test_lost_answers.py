@@ -35,7 +35,7 @@ class Deaf:
         self.sent = 0
         self._operation = operation
         self._left = times
-        session = client._endpoint.http_session  # type: ignore[attr-defined]
+        session = client._endpoint.http_session  # type: ignore[attr-defined]  # botocore's own, looked at from outside
         self._send = session.send
         session.send = self._send_deaf
 

@@ -68,7 +68,7 @@ def advised(**changes: object) -> Settings:
         "concurrency": advice.delivery_concurrency,
         "table_writes": float(min(advice.record_writes, advice.slot_writes)),
     }
-    return Settings(**{**values, **changes})  # type: ignore[arg-type]
+    return Settings(**{**values, **changes})  # type: ignore[arg-type]  # the values are of the right kinds
 
 
 def steady(rate: float, seconds: int, *, full_minutes: float = 0.0, begin: datetime = NOON) -> Claims:

@@ -41,7 +41,7 @@ def test_D8_the_message_surfaces_within_the_second_before_due_and_shortly_before
     shard = Shard("2026-03-01T02:28:10.400Z")
     shard.register("report", DAILY)
     shard.scan()
-    assert to_wire(shard.memory_queues.next_visible()) == "2026-03-01T02:29:59.580Z"  # type: ignore[arg-type]
+    assert to_wire(shard.memory_queues.next_visible()) == "2026-03-01T02:29:59.580Z"  # type: ignore[arg-type]  # one message waits
 
 
 def test_B7_the_chain_is_followed_inside_the_horizon_link_by_link() -> None:

@@ -52,7 +52,7 @@ def test_M03_H01_run_once_late_is_one_run_for_all_that_was_missed() -> None:
     shard, job = outage(None, 10)
     [late] = [record for record in shard.records(job) if record.until]
     assert late.state is ExecutionState.QUEUED
-    assert (to_wire(late.due)[11:16], to_wire(late.until)[11:16]) == ("02:04", "02:09")  # type: ignore[arg-type]
+    assert (to_wire(late.due)[11:16], to_wire(late.until)[11:16]) == ("02:04", "02:09")  # type: ignore[arg-type]  # a range has its end, a link its release
     assert late.not_before is not None
     assert timedelta(0) <= late.not_before - shard.clock.now() <= shard.limits.release_spread
 
@@ -61,7 +61,7 @@ def test_H01_skip_leaves_one_record_for_the_range() -> None:
     shard, job = outage(SKIP, 10)
     [skipped] = [record for record in shard.records(job) if record.state is ExecutionState.SKIPPED]
     assert skipped.reason is Reason.MISFIRE
-    assert to_wire(skipped.until)[11:16] == "02:09"  # type: ignore[arg-type]
+    assert to_wire(skipped.until)[11:16] == "02:09"  # type: ignore[arg-type]  # a range has its end, a link its release
     assert str(skipped.id) not in shard.sent()
 
 
@@ -70,7 +70,7 @@ def test_H01_catch_up_runs_every_missed_one_in_the_recovery_queue_spread_out() -
     missed = [record for record in shard.records(job) if record.tier is Tier.RECOVERY]
     assert [to_wire(record.due)[11:16] for record in missed] == [f"02:0{n}" for n in range(4, 10)]
     releases = [record.not_before for record in missed]
-    assert all(later - earlier >= shard.limits.catch_up_step for earlier, later in pairwise(releases))  # type: ignore[operator]
+    assert all(later - earlier >= shard.limits.catch_up_step for earlier, later in pairwise(releases))  # type: ignore[operator]  # a range has its end, a link its release
 
 
 def test_M06_a_short_slowness_is_no_misfire() -> None:
@@ -114,7 +114,7 @@ def test_H03_catch_up_skips_what_is_older_than_its_window() -> None:
     policy = Misfire(policy=MisfirePolicy.CATCH_UP, window=timedelta(minutes=5), max_runs=1000)
     shard, job = outage(policy, 30)
     [skipped] = [record for record in shard.records(job) if record.state is ExecutionState.SKIPPED]
-    assert to_wire(skipped.until)[11:16] == "02:25"  # type: ignore[arg-type]
+    assert to_wire(skipped.until)[11:16] == "02:25"  # type: ignore[arg-type]  # a range has its end, a link its release
     assert len([record for record in shard.records(job) if record.tier is Tier.RECOVERY]) == 4
 
 

@@ -74,7 +74,7 @@ class Storm:
         self._tiers: dict[str, Tier] = {}
         self._ports = Ports(
             store=self.store,
-            queues=self,  # type: ignore[arg-type]  # `send` and `set_visibility` are below
+            queues=self,  # type: ignore[arg-type]  # see below: send and set_visibility
             targets=self,  # type: ignore[arg-type]  # so is `call`
             notifier=self,  # type: ignore[arg-type]  # and `notify`
             around=self._around,

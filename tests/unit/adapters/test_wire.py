@@ -43,7 +43,7 @@ def test_it_signs_as_botocore_does(body, key, secret, token, target) -> None:
     theirs = AWSRequest("POST", f"https://{headers['host']}/", headers, body)
     signing = SigV4Auth(BotoCredentials(key, secret, token), "dynamodb", "eu-west-1")
     theirs.context["timestamp"] = ours["x-amz-date"]
-    signing._modify_request_before_signing(theirs)  # type: ignore[attr-defined]
+    signing._modify_request_before_signing(theirs)  # type: ignore[attr-defined]  # no part of what the stubs describe
     canonical = signing.canonical_request(theirs)
     signature = signing.signature(signing.string_to_sign(theirs, canonical), theirs)
     assert ours["authorization"].endswith(f"Signature={signature}")
@@ -73,7 +73,7 @@ def test_the_store_sends_what_it_sends_through_botocore() -> None:
 
 def test_the_queues_send_what_they_send_through_botocore() -> None:
     with (heard := Service(body=b'{"Successful": [], "Failed": []}')).running() as endpoint:
-        _mail(SqsQueues(wire_client(endpoint, SQS), _urls(endpoint)))  # type: ignore[arg-type]
+        _mail(SqsQueues(wire_client(endpoint, SQS), _urls(endpoint)))  # type: ignore[arg-type]  # no part of what the stubs describe
         by_wire = list(heard.heard)
         heard.heard.clear()
         session = boto3.Session("AKID", "secret", region_name="eu-west-1")

@@ -202,7 +202,7 @@ def test_E6_a_lock_that_changes_hands_each_time_is_a_busy_store() -> None:
             real(Put(key=write.key, item={"v": 1, "f": next(turns)}))
         return real(write)
 
-    office.store.write = write  # type: ignore[method-assign]
+    office.store.write = write  # type: ignore[method-assign]  # a stand-in for one call
     with pytest.raises(StoreBusyError):
         _take(office, record)
 

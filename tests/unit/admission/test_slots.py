@@ -226,7 +226,7 @@ def test_E5_after_the_first_try_at_most_two_free_slots_of_a_lane_are_tried(fract
         real(Put(key=write.key, item={"v": 1, "x": "b" * 20 + "-r-" + "0" * 24, "f": 1, "until": 2**42}))
         return real(write)
 
-    office.store.write = refuse  # type: ignore[method-assign]
+    office.store.write = refuse  # type: ignore[method-assign]  # a stand-in for one call
     assert office.take(record) == Full()
     assert len(set(tried)) == len(tried) == 3
 

@@ -58,7 +58,7 @@ def _answers(office: Office, *answers: Cancelled | Exception | None) -> list[str
             raise answer
         return real(actions, token) if answer is None else answer
 
-    office.store.transact = transact  # type: ignore[method-assign]
+    office.store.transact = transact  # type: ignore[method-assign]  # a stand-in for one call
     return tokens
 
 
@@ -293,11 +293,11 @@ def test_E2_deleting_an_entry_loses_to_an_execution_that_comes_to_wait_there() -
 
     def get(key: Key):
         item = real(key)
-        office.store.get = real  # type: ignore[method-assign]
+        office.store.get = real  # type: ignore[method-assign]  # a stand-in for one call
         assert waiting.enter(office.context, record, lane) is not None
         return item
 
-    office.store.get = get  # type: ignore[method-assign]
+    office.store.get = get  # type: ignore[method-assign]  # a stand-in for one call
     lanes.dismiss(office.context, stray, office.now)
     assert len(office.entries()) == 1
 

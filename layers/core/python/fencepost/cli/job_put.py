@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from fencepost.cli import drawing
 from fencepost.cli.reading import document, given, json_value, pairs
-from fencepost.cli.session import session
+from fencepost.cli.session import Session, session
 from fencepost.client import JobChange
 
 Cron = Annotated[str | None, typer.Option(help="Five fields: minute hour day month weekday.")]
@@ -47,10 +47,7 @@ def put(
     Example: fencepost job put nightly --cron "30 2 * * *" --tz Europe/Berlin --url https://example.com/hook
     """
     run = session(context)
-    fields: dict[str, Any] = {} if file is None else document(file)
-    if not isinstance(fields, dict):
-        raise typer.BadParameter(f"{file}: a job is an object")
-    fields |= given(
+    fields = _from_file(file) | given(
         {
             "schedule": schedule_of(cron, timezone, every, at, within),
             "target": {"webhook": {"url": url}} if url else json_value(target, "--target"),
@@ -63,6 +60,10 @@ def put(
             "labels": pairs(label, "--label") if label else None,
         }
     )
+    _put(run, name, fields, if_revision=if_revision, dry_run=dry_run)
+
+
+def _put(run: Session, name: str, fields: dict[str, Any], *, if_revision: int | None, dry_run: bool) -> None:
     handle = run.mine.job(name)
     if dry_run:
         change = handle.would_put(**fields)
@@ -70,6 +71,13 @@ def put(
         return
     found = handle.put(if_revision=if_revision, **fields)
     run.show(found, lambda: drawing.job(found))
+
+
+def _from_file(file: str | None) -> dict[str, Any]:
+    fields: dict[str, Any] = {} if file is None else document(file)
+    if not isinstance(fields, dict):
+        raise typer.BadParameter(f"{file}: a job is an object")
+    return fields
 
 
 def schedule_of(

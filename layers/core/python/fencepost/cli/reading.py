@@ -76,7 +76,7 @@ def pairs(given: Iterable[str], option: str) -> dict[str, str]:
     """``name=value`` or ``name:value``. Raises typer.BadParameter."""
     found: dict[str, str] = {}
     for each in given:
-        name, mark, value = re.match(r"([^=:]*)([=:]?)(.*)", each, re.DOTALL).groups()  # type: ignore[union-attr]
+        name, mark, value = re.match(r"([^=:]*)([=:]?)(.*)", each, re.DOTALL).groups()  # type: ignore[union-attr]  # the pattern fits every text
         if not mark or not name:
             raise typer.BadParameter(f"{option} is name:value, not {each}")
         found[name] = value

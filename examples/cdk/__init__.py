@@ -1,0 +1,1 @@
+"""Jobs declared with a stack."""
