@@ -78,6 +78,8 @@ def test_H09_two_minutes_without_the_service_are_explained_by_each_jobs_own_poli
         until(lambda: utc_now() >= back + timedelta(seconds=75) or None, 90, "releases to be over")
         for name, policy in names.items():
             records = service.executions("payments", name)
+            stuck = [each for each in records if from_wire(each["due"]) <= back and each["state"] == "QUEUED"]
+            assert stuck == [], (name, policy)
             moment = began
             while moment <= back:
                 explained = [each for each in records if covered(each, moment)]
