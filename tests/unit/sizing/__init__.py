@@ -1,0 +1,1 @@
+"""Settings and the bill of a stage, from its load."""
