@@ -26,6 +26,7 @@ RULES = {
     "reader": {
         "getTeam",
         "listTeamRevisions",
+        "auditTeam",
         "getLimits",
         "listKeys",
         "listCalendars",

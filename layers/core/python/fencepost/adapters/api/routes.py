@@ -8,6 +8,7 @@ from fencepost.adapters.api import answers, extras, models
 from fencepost.adapters.api.access import Role
 from fencepost.adapters.api.paths import TEAM
 from fencepost.adapters.api.route import Route
+from fencepost.adapters.api.routes_audit import AUDIT_ROUTES
 from fencepost.adapters.api.routes_calendars import CALENDAR_ROUTES
 from fencepost.adapters.api.routes_execution import EXECUTION_ROUTES
 from fencepost.adapters.api.routes_glance import GLANCE_ROUTES
@@ -57,6 +58,7 @@ ROUTES: tuple[Route, ...] = (
     *JOB_ROUTES,
     *EXECUTION_ROUTES,
     *GLANCE_ROUTES,
+    *AUDIT_ROUTES,
     *BACKFILL_ROUTES,
     *SWITCH_ROUTES,
     *OPEN_ROUTES,

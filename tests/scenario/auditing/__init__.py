@@ -1,0 +1,1 @@
+"""Audits: silent on what is right, loud about what is not."""
