@@ -10,7 +10,7 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import counts
+from tests.bench import counts, page
 from tests.bench.paths import Ledger
 
 COLUMNS = ("calls", "write_units", "read_units", "sqs_requests")
@@ -19,7 +19,7 @@ COLUMNS = ("calls", "write_units", "read_units", "sqs_requests")
 def main() -> None:
     """Runs what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.split("\n")[0])
-    parser.add_argument("section", nargs="?", default="counts", choices=["counts"])
+    parser.add_argument("section", nargs="?", default="all", choices=["all", "counts"])
     parser.add_argument("--write", action="store_true", help="commit to the counts that were found")
     asked = parser.parse_args()
     ledgers = counts.measured()
@@ -29,6 +29,30 @@ def main() -> None:
         print(line)
     if asked.write:
         counts.write(found)
+    if asked.section == "all":
+        everything(found)
+
+
+def everything(found: dict[str, dict[str, float]]) -> None:
+    """The other sections, and the page."""
+    from tests.bench import api, bench_schedule, cpu, imports
+    from tests.bench.spike import report
+
+    told = report.told()
+    report.draw(told)
+    text = page.written(
+        {
+            "counts": found,
+            "cpu": cpu.firing(),
+            "flat": {"sizes": cpu.flat(cpu.SIZES), "sleeps": cpu.flat(cpu.SLEEPS)},
+            "api": api.measured(),
+            "imports": imports.measured(),
+            "spike": report.figures(told),
+        }
+    )
+    page.PAGE.write_text(text, encoding="utf-8")
+    print(text)
+    bench_schedule.main()
 
 
 def show_counts(ledgers: dict[str, Ledger]) -> None:
