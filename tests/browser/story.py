@@ -97,7 +97,9 @@ def jobs(target: Target) -> Mapping[str, Mapping[str, Any]]:
             {"every": "PT30S", "anchor": "2026-01-01T00:00:00Z"}, "slow", tier="bulk"
         )
     for place in PLACES:
-        found[f"digest-{place}"] = job({"cron": "0 0 * * *"}, "ok", tier="bulk", labels={"country": place})
+        found[f"statement-mail-{place}"] = job(
+            {"cron": "0 0 * * *"}, "ok", tier="bulk", labels={"country": place}
+        )
     for place in PLACES[::3]:
         found[f"reminders-{place}"] = job(
             {"cron": f"{len(found) % 60} * * * *"}, "ok", labels={"country": place}

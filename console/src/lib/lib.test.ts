@@ -42,7 +42,7 @@ test("crowded are the minutes above three times an even spread", () => {
   minutes[0] = 50;
   assert.deepEqual(crowded(minutes), [{ minute: 0, count: 50 }]);
   assert.deepEqual(crowded(new Array<number>(1440).fill(9)), []);
-  assert.deepEqual([shade(0, 9, 5), shade(1, 10_000, 5), shade(10_000, 10_000, 5)], [0, 1, 5]);
+  assert.deepEqual([shade(0, 0, 9, 5), shade(1, 0, 10_000, 5), shade(99, 0, 99, 5), shade(9, 9, 27, 5)], [0, 1, 5, 1]);
   assert.deepEqual(histogram([1, 5, 6, 70_000]), [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
 });
 

@@ -22,9 +22,11 @@ export function darkest(minutes: number[]): number {
   return Math.max((3 * total) / Math.max(1, minutes.length), ...minutes);
 }
 
-/** 0 for nothing, then 1..steps by the root of the count: one peak does not hide the rest. */
-export function shade(count: number, peak: number, steps: number): number {
-  return count === 0 || peak === 0 ? 0 : Math.min(steps, 1 + Math.floor(Math.sqrt(count / peak) * (steps - 0.001)));
+/** 0 for nothing, then 1..steps from what every minute holds up to `peak`, by the root: one peak does not hide the rest. */
+export function shade(count: number, low: number, peak: number, steps: number): number {
+  if (count === 0) return 0;
+  const share = peak > low ? (count - low) / (peak - low) : 0;
+  return Math.min(steps, 1 + Math.floor(Math.sqrt(share) * (steps - 0.001)));
 }
 
 export const EDGES = [5, 10, 25, 50, 100, 250, 500, 1000, 2000, 5000, 15_000, 60_000];

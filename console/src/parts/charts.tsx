@@ -51,9 +51,10 @@ export function Heat({ start, minutes, now }: { start: string; minutes: number[]
   const from = Date.parse(start) - (Date.parse(start) % (60 * MINUTE));
   const ahead = Math.round((Date.parse(start) - from) / MINUTE);
   const peak = darkest(minutes);
+  const low = Math.min(...minutes);
   const cells = new Array<string>(STEPS + 1).fill("");
   minutes.forEach((count, minute) => {
-    const step = shade(count, peak, STEPS);
+    const step = shade(count, low, peak, STEPS);
     cells[step] += box(minute + ahead);
   });
   const full = crowded(minutes);
