@@ -10,6 +10,7 @@ from typer.exceptions import Abort, TyperException
 
 from fencepost.cli import (
     apply,
+    auditing,
     backfills,
     calendars,
     console,
@@ -52,6 +53,7 @@ app.command("watch", rich_help_panel=LOOK)(watching.watch)
 app.command("console", rich_help_panel=LOOK)(console.console)
 app.command("history", rich_help_panel=LOOK)(stories.history)
 app.command("why", rich_help_panel=LOOK)(stories.why)
+app.command("audit", rich_help_panel=LOOK)(auditing.audit)
 app.command("executions", rich_help_panel=LOOK)(executions.browse)
 app.command("execution", rich_help_panel=LOOK)(executions.one)
 app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel=MEND)
@@ -61,7 +63,7 @@ app.add_typer(keys.app, name="key", rich_help_panel=SERVICE)
 app.add_typer(zones.app, name="tz", rich_help_panel=SERVICE)
 app.add_typer(switches.app, name="stage", rich_help_panel=SERVICE)
 app.command("limits", rich_help_panel=SERVICE)(service.limits)
-app.command("audit", rich_help_panel=SERVICE)(service.audit)
+app.command("revisions", rich_help_panel=SERVICE)(service.revisions)
 app.command("doctor", rich_help_panel=SERVICE)(service.doctor)
 app.command("iam-policy", rich_help_panel=SERVICE)(policies.iam_policy)
 app.command("size", rich_help_panel=SERVICE)(size.size)

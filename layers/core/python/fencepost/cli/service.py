@@ -1,4 +1,4 @@
-"""`fencepost limits`, `audit`, `doctor`: the team's standing, and the way to the service."""
+"""`fencepost limits`, `revisions`, `doctor`: the team's standing, and the way to the service."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def limits(context: typer.Context) -> None:
     run.show(found, lambda: _limits(found))
 
 
-def audit(
+def revisions(
     context: typer.Context,
     job: Annotated[
         str | None,
@@ -40,13 +40,13 @@ def audit(
 ) -> None:
     """Show who changed a job or the team, when, and what.
 
-    Example: fencepost audit --job nightly --limit 5
+    Example: fencepost revisions --job nightly --limit 5
     """
     run = session(context)
     client = run.mine
     trail = client.team_history() if job is None else client.job(job).history()
     items = list(islice(trail, limit))
-    run.show(items, lambda: _audit(items))
+    run.show(items, lambda: _revisions(items))
 
 
 def doctor(context: typer.Context) -> None:
@@ -90,7 +90,7 @@ def _gauge(limit: Limit) -> Text:
     return Text("█" * steps + "░" * (10 - steps), style="red" if steps >= 9 else "green")
 
 
-def _audit(items: list[Revision]) -> RenderableType:
+def _revisions(items: list[Revision]) -> RenderableType:
     made = drawing.table("when", "revision", "what", "who", "changed", right=("revision",))
     for each in items:
         made.add_row(drawing.moment(each.at), str(each.revision), each.what, each.actor, _changed(each))

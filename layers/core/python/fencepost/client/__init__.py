@@ -8,6 +8,7 @@ fencepost.job("nightly").put(schedule=cron("30 2 * * *", "Europe/Berlin"), targe
 
 from __future__ import annotations
 
+from fencepost.client.auditing import AuditFinding, AuditPage
 from fencepost.client.bulk import BulkItem, BulkResult
 from fencepost.client.calls import Retrying
 from fencepost.client.credentials import Keys
@@ -69,6 +70,8 @@ from fencepost.client.shapes import (
 __all__ = [
     "ApiError",
     "Attempt",
+    "AuditFinding",
+    "AuditPage",
     "BulkItem",
     "BulkResult",
     "ChangedError",

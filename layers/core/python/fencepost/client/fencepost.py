@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Unpack
 from urllib.parse import urlsplit
 
+from fencepost.client.auditing import AuditPage, audit_pages
 from fencepost.client.bulk import BulkItem, BulkResult, BulkResults
 from fencepost.client.calls import Call, Caller, Retrying, path, precondition
 from fencepost.client.credentials import Keys, Signer, signer
@@ -137,6 +138,18 @@ class Fencepost:
     def team_history(self, *, page_size: int = 100) -> Iterator[Revision]:
         """Every change of the team, the newest first."""
         return walk(self.caller, self._path("revisions"), {"limit": page_size}, Revision)
+
+    def audit(
+        self,
+        *,
+        job: str | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
+    ) -> Iterator[AuditPage]:
+        """Where the ledger differs from what should have happened to the team's jobs, or to one (`~uid`: a deleted one),
+        page by page. By default the last day.
+        """
+        return audit_pages(self.caller, self._path("audit"), job=job, since=since, before=before)
 
     def preview(
         self,
