@@ -113,7 +113,9 @@ class Boundary:
     def _strike(
         self, fault: Fault, words: frozenset[str], call: PortCall, proceed: Callable[[], Any], task: Task
     ) -> Any:
-        self._journal.note(STRUCK, fault.kind.value, tuple(sorted(words)), f"{call.port}.{call.method}")
+        self._journal.note(
+            STRUCK, fault.kind.value, tuple(sorted(words)), f"{call.port}.{call.method}", fault.amount
+        )
         if fault.repeat > 0:
             fault.repeat -= 1
         else:

@@ -14,7 +14,7 @@ microseconds, the third a running number of the *step*: what took effect at once
     WORKER    (WORKER, at, step, task, (execution, fence, what, answer))  a worker was answered
     ASKED     (ASKED, at, step, task, what)                          an owner asks for something
     REPLIED   (REPLIED, at, step, task, what, reply)                 and is answered
-    STRUCK    (STRUCK, at, step, task, fault, labels, call)          a fault struck
+    STRUCK    (STRUCK, at, step, task, fault, labels, call, amount)  a fault struck
     SPRUNG    (SPRUNG, at, step, task, what, labels)                 an owner chose this moment
     BROKEN    (BROKEN, at, step, task, text)                         an exception that nobody foresaw
 """

@@ -39,7 +39,8 @@ def _budget(job: JobFacts, change: Change) -> Iterator[str]:
     if change.move == "lease":
         if new["attempt"] != old.get("attempt", 0) + 1:
             yield f"attempt {old.get('attempt', 0)} was followed by {new['attempt']}"
-        if old["state"] == "RETRY_WAIT" and new["attempts"][-1]["from"] < old["retry"]:
+        stepped = 0 if change.task is None else change.task.host.fastest - change.task.host.slowest
+        if old["state"] == "RETRY_WAIT" and new["attempts"][-1]["from"] + stepped // 1000 < old["retry"]:
             yield f"begun {old['retry'] - new['attempts'][-1]['from']} ms before its delay was over"
     if change.move == "die" and new.get("reason") == "budget_spent":
         fewest = min(version.item["retry"]["max"] for version in job.versions if version.at <= change.at)

@@ -12,6 +12,7 @@ from tests.simulation.kernel import SECOND
 
 RULE = "b fences"
 STOPS_MS = 5_000
+LONGEST_STEP = 3 * SECOND
 TIME_TO_WRITE = 30 * SECOND
 
 
@@ -40,13 +41,21 @@ def check(facts: Facts) -> list[Violation]:
 
 
 def _late(facts: Facts, entry: Entry, lease: Change, struck: list[Entry]) -> Iterator[str]:
-    """A host that stood still in the very call could not know."""
+    """A host that stood still between its look at the clock and the call could not know."""
     assert lease.new is not None
     clock = facts.begin + entry[4].slowest // US
-    if any(strike[6] == "targets.call" for strike in struck):
+    if any(_stood_still(strike, entry) for strike in struck):
         return
     if clock > lease.new["lease"] - STOPS_MS + 1:
         yield f"called {clock - lease.new['lease'] + STOPS_MS} ms after the holder had to stop"
+
+
+def _stood_still(strike: Entry, entry: Entry) -> bool:
+    """Whether a pause that a neighbour brought upon the host, or the call itself, ended right before the call."""
+    if not str(strike[4]).startswith("pause") or strike[1] > entry[1]:
+        return False
+    own = strike[3] is entry[3] and strike[6] != "targets.call"
+    return not own and strike[1] + strike[7] >= entry[1] - LONGEST_STEP
 
 
 def _forgotten(facts: Facts, entry: Entry, changes: list[Change], struck: list[Entry]) -> Iterator[str]:
