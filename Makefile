@@ -25,8 +25,25 @@ setup-run:
 run: setup-run ## Start the service on this machine with a demo team (ARGS=... are passed on)
 	@$(BIN)/fencepost local --demo $(ARGS)
 
-test: setup ## All tests but the longest ones (ARGS=... goes to pytest)
+# Browser tests run where there is a Chromium; FENCEPOST_CHROMIUM names one that is called otherwise.
+CHROMIUM := $(firstword $(FENCEPOST_CHROMIUM) $(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
+.PHONY: setup-browser test-browser console pictures
+
+test: setup $(if $(CHROMIUM),setup-browser) ## All tests but the longest ones (ARGS=... goes to pytest)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(ARGS)
+	@$(if $(CHROMIUM),:,echo "the browser tests did not run: there is no Chromium on this machine")
+
+setup-browser: setup
+	@$(PYTHON) scripts/setup.py browser
+
+test-browser: setup-browser ## Click through the console in the machine's Chromium
+	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+
+console: ## Build the web console into the package (needs Node and npm)
+	@cd console && npm ci && npm run check && npm test && npm run build
+
+pictures: setup-browser ## Take the pictures of docs/console anew
+	@$(BIN)/python -m tests.browser.pictures
 
 test-fast: setup ## The tests that need no process beside them
 	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live and not time_full and not storm_full and not outage_full and not browser" $(ARGS)

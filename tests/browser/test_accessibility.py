@@ -22,7 +22,7 @@ AXE = Path(__file__).resolve().parents[2] / "console/node_modules/axe-core/axe.m
 def told(served: Console) -> str:
     """A team with jobs, records and a dead letter; the id of a record."""
     if not AXE.exists():
-        pytest.skip("axe-core is not installed: cd console && npm ci")
+        pytest.skip("axe-core is not installed: make console")
     tell(served.service, served.target)
     letters = f"/v1/teams/{TEAM}/dead-letters"
     dead = until(lambda: served.service.call("GET", letters)["items"] or None, 90, "a dead letter")

@@ -31,7 +31,7 @@ class Stage:
     def __init__(self):
         self.requests = []
         headers = {"content-type": "application/json", "etag": '"7"', "set-cookie": "a=b", "server": "x"}
-        self.answer = HttpAnswer(status=200, headers=headers, body=b'{"ok":true}')
+        self.answer: HttpAnswer | Exception = HttpAnswer(status=200, headers=headers, body=b'{"ok":true}')
 
     def send(self, request):
         self.requests.append(request)
