@@ -57,8 +57,11 @@ test-storm: setup ## Crowds of 10,000 and 50,000 firings in the timed model
 test-outage: setup ## Two real minutes without the local service, killed and stopped, on a file and on the engine
 	$(BIN)/python -m pytest -m outage_full $(ARGS)
 
-sim: setup ## Simulate days of the service under faults
-	$(BIN)/python -m tests.simulation $(ARGS)
+sim: setup ## Simulate the service under faults (SEED=n: one history; N=20000: that many)
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(N),--n $(N)) $(ARGS)
+
+sim-mutants: setup ## Take rules of the protocol away, one by one, and see that the simulator notices
+	$(BIN)/python -m tests.simulation --mutants $(ARGS)
 
 bench: setup ## Count AWS calls and write units per firing
 	$(BIN)/python -m tests.bench $(ARGS)

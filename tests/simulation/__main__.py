@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 
+from tests.simulation import hunt
 from tests.simulation.campaign import Tally, campaign
 from tests.simulation.draw import plan_of
 from tests.simulation.profiles import PROFILES
@@ -24,7 +25,14 @@ def main(arguments: list[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     if asked.seed is not None:
         return _one(asked.seed, asked.profile or profile_of(asked.seed), asked.about, story_too=asked.story)
-    return _many(asked)
+    return _mutants(asked.limit, asked.only) if asked.mutants else _many(asked)
+
+
+def _mutants(limit: int, only: str | None) -> int:
+    catches = list(hunt.campaign(limit, only, lambda catch: print(hunt.row(catch), flush=True)))
+    wrong = [catch for catch in catches if not catch.as_wanted]
+    print(f"{len(catches)} mutants, {len(wrong)} not as wanted")
+    return 1 if wrong else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -39,6 +47,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--keep-going", type=int, default=1, metavar="BAD", help="stop after so many bad ones"
     )
+    parser.add_argument("--mutants", action="store_true", help="hunt the mutants")
+    parser.add_argument("--only", help="mutants whose name holds this")
+    parser.add_argument("--limit", type=int, default=hunt.LIMIT, help="seeds for each mutant")
     return parser
 
 

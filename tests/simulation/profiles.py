@@ -150,6 +150,22 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             },
             mail={"duplicated": 0.1, "redelivered": 0.1, "delayed": 0.05, "reordered": 1.0},
         ),
+        "workers": replace(
+            MIXED,
+            workers=0.8,
+            flaky=0.2,
+            caps=(4, 10),
+            latency=(20 * MS, 4 * SECOND),
+            aims={"lease": 3, "note": 4, "retry": 2, "call": 3, "succeed": 2},
+        ),
+        "graves": replace(
+            MIXED,
+            workers=0.4,
+            flaky=0.5,
+            aims={"lease": 4, "note": 2, "die": 3, "send dead": 2},
+            mail={"redelivered": 0.6, "duplicated": 0.05, "reordered": 1.0},
+        ),
+        "deaf": replace(MIXED, flaky=0.9, deaf=0.7, op_weights={"redrive": 5, "run_now": 1}),
         "planting": replace(
             MIXED,
             ops=(25, 40),
