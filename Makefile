@@ -11,7 +11,7 @@ export HYPOTHESIS_PROFILE
 # Bytecode makes every start of the tools several times faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-run run test test-fast lint test-time test-storm test-outage sim bench check format synth lock clean
+.PHONY: help setup setup-run run test test-fast lint test-time test-storm test-outage sim sim-mutants bench check format synth lock clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'

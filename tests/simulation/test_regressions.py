@@ -1,0 +1,23 @@
+"""Seeds that once were bad, each with what it showed. Their smallest stories are in tests/scenario."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulation.verdict import judge_seed
+
+REGRESSIONS = [
+    ("mixed", 10, "a settled record was taken for the newer generation's claim, and its timer dropped"),
+    ("mixed", 4, "a timer set aside left its job active without one"),
+    ("mixed", 22, "a rival's lease overwrote an attempt that had been put off"),
+    ("deliveries", 1, "a lease out of the backlog outlived the message that another hand acknowledged"),
+    ("generations", 33, "a live worker was declared lost right after its heartbeat"),
+    ("deliveries", 47, "a 202 written down late cut a lease"),
+    ("generations", 43, "what was missed after a shared instant was explained by nobody"),
+    ("deliveries", 2, "a second death was taken for told"),
+]
+
+
+@pytest.mark.parametrize(("profile", "seed", "showed"), REGRESSIONS, ids=lambda each: str(each)[:60])
+def test_what_a_seed_once_showed_stays_away(profile: str, seed: int, showed: str):
+    assert judge_seed(seed, profile).violations == (), showed
