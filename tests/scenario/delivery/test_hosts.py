@@ -14,12 +14,16 @@ import pytest
 from fencepost.adapters.seam import PortCall
 from fencepost.application import keys
 from fencepost.application.delivery.hosts import Go, Hosts
+from fencepost.application.delivery.records import Lease, leased
 from fencepost.application.delivery.results import PutBack
-from fencepost.application.store import Put, StoreBusyError
+from fencepost.application.messages import wake_body
+from fencepost.application.moves import rewritten
+from fencepost.application.ports import QueueName, Received
+from fencepost.application.store import Put, StoreBusyError, Update
 from fencepost.domain.instants import MINUTE, SECOND, from_wire, to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.manners import HostLimit, HostWait, longer
-from fencepost.domain.model import Execution
+from fencepost.domain.model import Execution, Overlap
 from fencepost.domain.outcome import Outcome
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.world import BROKEN, OK, START, World
@@ -60,6 +64,13 @@ def taken(world: World, number: int, until: str) -> None:
     """Somebody holds a place, as a worker does that has died since."""
     item = {"v": 1, "x": "somebody", "until": to_ms(from_wire(until))}
     world.memory.write(Put(key=keys.host_place("payments", HOST, number), item=item))
+
+
+def wake_of(record: Execution) -> Received:
+    """A wake-up of the record, in hand."""
+    return Received(
+        queue=QueueName.STANDARD, body=wake_body(record.id), receipt="", receive_count=1, message_id="m"
+    )
 
 
 class TestSoManyAtOnce:
@@ -192,6 +203,27 @@ class TestSoManyAMinute:
         assert {world.record(each).state for each in records} == {ExecutionState.SUCCEEDED}
         assert {world.record(each).attempt for each in records} == {1}
 
+    def test_whoever_loses_every_race_for_an_instant_asks_again_soon(self) -> None:
+        world = world_with(minute=60)
+
+        def rival(call: PortCall, proceed: Callable[[], T], /) -> T:
+            """Somebody else takes each instant just before."""
+            subject = call.args[0] if call.args else None
+            if call.method == "write" and isinstance(subject, Update) and subject.key == rate:
+                item = world.memory.get(rate)
+                first = to_ms(world.clock.now()) if item is None else item["next"]
+                world.memory.write(Put(key=rate, item={"v": 1, "next": first + 1}))
+            return proceed()
+
+        rate = keys.host_rate("payments", HOST)
+        [record] = crowd(world, 1)
+        world.rewire(rival)
+        world.poll()
+        waiting = world.record(record)
+        assert waiting.retry_at is not None
+        assert waiting.retry_at - world.clock.now() <= SECOND
+        assert waiting.host_wait == HostWait(since=world.clock.now())
+
     def test_whoever_finds_the_host_full_keeps_the_ticket_that_it_has(self) -> None:
         world = world_with(parallel=1, minute=1)
         taken(world, 0, "2026-03-01T09:00:10Z")
@@ -244,6 +276,40 @@ class TestWhileItWaits:
         until = world.record(record).retry_at
         hosts.put_off(stale, team, second)
         assert world.record(record).retry_at == until
+
+    def test_a_lease_of_a_wake_up_that_saw_it_earlier_loses(self) -> None:
+        world = world_with(parallel=1)
+        taken(world, 0, "2026-03-01T09:00:05Z")
+        [record] = crowd(world, 1)
+        world.poll()
+        stale = world.record(record)
+        later = rewritten(stale, retry_at=from_wire("2026-03-01T09:02:00Z"))
+        world.memory.write(later.write)
+        lease = Lease(
+            fence=to_ms(world.clock.now()), until=from_wire("2026-03-01T09:01:00Z"), begun=world.clock.now()
+        )
+        write = leased(stale, lease, slot="0", detail="x", limits=world.limits)
+        assert not world.tools.commit(stale, write)
+        assert world.record(record).retry_at == from_wire("2026-03-01T09:02:00Z")
+
+    def test_its_owner_may_want_it_skipped_when_the_job_runs_already(self) -> None:
+        world = world_with(parallel=1)
+        job = world.job("report", overlap=Overlap.SKIP)
+        taken(world, 0, "2026-03-01T09:00:05Z")
+        late = world.queue(job)
+        world.poll()
+        assert world.record(late).state is ExecutionState.RETRY_WAIT
+        world.clock.set("2026-03-01T09:00:10Z")
+        running = world.queue(job, "2026-03-01T09:00:10Z")
+        world.targets.script = [during_the_call(lambda: world.handle(wake_of(late)))]
+        world.team(hosts=(HostLimit(host=HOST, max_parallel=2),))
+        world.clock.advance(seconds=3)
+        world.handle(wake_of(running))
+        assert world.record(running).state is ExecutionState.SUCCEEDED
+        assert (world.record(late).state, world.record(late).reason) == (
+            ExecutionState.SKIPPED,
+            Reason.OVERLAP,
+        )
 
     def test_without_an_answer_of_the_store_nobody_is_called(self) -> None:
         world = world_with(parallel=1)

@@ -12,7 +12,7 @@ from typing import Any
 
 from fencepost.application import keys
 from fencepost.application.codec import encode_execution
-from fencepost.application.store import Absent, Condition, Put, Update, equals, every
+from fencepost.application.store import Absent, Condition, Lacks, Put, Update, equals, every
 from fencepost.domain.instants import to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution
@@ -55,6 +55,16 @@ def while_leased(before: Execution, change: Moved) -> Moved:
         return change
     same = equals("lease", to_ms(before.lease_until))
     return replace(change, write=replace(change.write, condition=every(unchanged(before), same)))
+
+
+def while_put_off(before: Execution, change: Moved) -> Moved:
+    """`change`, only while the record waits for the instant that was read: one that is put off further, or by another
+    wake-up already, differs in nothing else.
+    """
+    if before.state is not ExecutionState.RETRY_WAIT:
+        return change
+    same = Lacks("retry") if before.retry_at is None else equals("retry", to_ms(before.retry_at))
+    return replace(change, write=replace(change.write, condition=every(change.write.condition, same)))
 
 
 def moved(before: Execution, move: Move, **changes: Any) -> Moved:

@@ -73,7 +73,6 @@ class Transition:
 
 
 S = ExecutionState
-_UNSTARTED = frozenset({S.QUEUED, S.WAITING})
 TRANSITIONS: dict[Move, Transition] = {
     Move.CLAIM: Transition(frozenset(), S.QUEUED),
     Move.SKIP_AT_CLAIM: Transition(frozenset(), S.SKIPPED),
@@ -81,8 +80,8 @@ TRANSITIONS: dict[Move, Transition] = {
     Move.JOIN: Transition(frozenset({S.QUEUED, S.RETRY_WAIT}), S.WAITING),
     Move.LEASE: Transition(NOT_RUNNING, S.RUNNING),
     Move.DEFER: Transition(NOT_RUNNING, S.RETRY_WAIT),
-    Move.SKIP_OVERLAP: Transition(_UNSTARTED, S.SKIPPED),
-    Move.SKIP_HELD: Transition(_UNSTARTED, S.SKIPPED),
+    Move.SKIP_OVERLAP: Transition(NOT_RUNNING, S.SKIPPED),
+    Move.SKIP_HELD: Transition(NOT_RUNNING, S.SKIPPED),
     Move.CANCEL: Transition(NOT_RUNNING, S.CANCELLED),
     Move.GIVE_UP: Transition(NOT_RUNNING, S.DEAD),
     Move.SUCCEED: Transition(frozenset({S.RUNNING}), S.SUCCEEDED),

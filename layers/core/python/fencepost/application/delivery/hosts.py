@@ -9,25 +9,24 @@ and no call is dropped (docs/decisions/0014-sparing-hosts.md).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from fencepost.application import keys
-from fencepost.application.codec import VERSION, ms
+from fencepost.application.codec import VERSION
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
 from fencepost.application.delivery.results import Acknowledge, Disposition, Raced, facts_of
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.memory import Memory
-from fencepost.application.moves import moved
+from fencepost.application.moves import moved, while_put_off
 from fencepost.application.store import (
     Absent,
     Compare,
     Condition,
     Delete,
     Key,
-    Lacks,
     Lost,
     Put,
     Query,
@@ -97,10 +96,8 @@ class Hosts:
         place = self._place(record, limit, limit.max_parallel, until)
         if place is not None:
             return Go(place)
-        now, since = self.tools.clock.now(), _since(record, self.tools.clock.now())
-        away = longer(since, now, self.tools.entropy.fraction(), self._limits)
         why = f"{limit.host} takes {limit.max_parallel} of the team's calls at once"
-        return Wait(until=floor_ms(now + away), why=why, ticket=wait)
+        return Wait(until=self._later(record, self.tools.clock.now()), why=why, ticket=wait)
 
     def leave(self, place: Place | None) -> None:
         """Gives a place back. One that cannot be given back expires."""
@@ -118,11 +115,7 @@ class Hosts:
         changes = {"retry_at": wait.until, "note": f"put off: {wait.why}", "host_wait": noted}
         if record.waited_from is None and not started(record):
             changes["waited_from"] = now
-        after = moved(record, Move.DEFER, **{**WITHOUT_LEASE, **changes})
-        # Nothing else of the record tells this wait from the one before it.
-        before = ms(record.retry_at)
-        same = Lacks("retry") if before is None else equals("retry", before)
-        after = replace(after, write=replace(after.write, condition=every(after.write.condition, same)))
+        after = while_put_off(record, moved(record, Move.DEFER, **{**WITHOUT_LEASE, **changes}))
         kept = self.finish.giving_up(record)
         if not self.tools.commit(record, after):
             return Raced("it moved before it could be put off")
@@ -138,23 +131,23 @@ class Hosts:
         if record.host_wait is not None and record.host_wait.ticket == limit.host:
             return limit.host
         now = floor_ms(self.tools.clock.now())
-        why = f"{limit.host} takes {limit.max_per_minute} of the team's calls a minute"
         taken = self._next(record, limit, spacing, now)
-        if taken is None:
-            share = (1 + self.tools.entropy.fraction()) / 2
-            return Wait(until=floor_ms(now + self._limits.host_lookahead * share), why=why)
+        if isinstance(taken, Wait):
+            return taken
+        why = _rate(limit)
         return limit.host if taken <= now else Wait(until=taken, why=why, ticket=limit.host)
 
     def _next(
         self, record: Execution, limit: HostLimit, spacing: timedelta, now: datetime
-    ) -> datetime | None:
-        """The next free instant, taken; None where it lies too far off, or others keep taking it."""
+    ) -> datetime | Wait:
+        """The next free instant, taken; or when to ask again, where it is too far off or others keep taking it."""
         key = keys.host_rate(record.team, limit.host)
         item = self.tools.store.get(key)
         for _ in range(self._limits.host_tries):
             free = now if item is None else max(now, from_ms(item["next"]))
             if free - now > self._limits.host_lookahead:
-                return None
+                share = (1 + self.tools.entropy.fraction()) / 2
+                return Wait(until=floor_ms(now + self._limits.host_lookahead * share), why=_rate(limit))
             following = free + spacing
             write = Update(
                 key=key,
@@ -165,7 +158,7 @@ class Hosts:
             if not isinstance(outcome, Lost):
                 return free
             item = outcome.item
-        return None
+        return Wait(until=self._later(record, now), why=_rate(limit))
 
     def _place(self, record: Execution, limit: HostLimit, most: int, until: datetime) -> Place | None:
         """One of the places, taken; None where all are. The first try is made without looking."""
@@ -202,6 +195,10 @@ class Hosts:
         start = int(self.tools.entropy.fraction() * len(free))
         yield from (free[start:] + free[:start])[: self._limits.host_tries]
 
+    def _later(self, record: Execution, now: datetime) -> datetime:
+        away = longer(_since(record, now), now, self.tools.entropy.fraction(), self._limits)
+        return floor_ms(now + away)
+
     @property
     def _limits(self) -> Limits:
         return self.tools.limits
@@ -210,3 +207,7 @@ class Hosts:
 def _since(record: Execution, now: datetime) -> datetime:
     """Since when its host has kept it."""
     return now if record.host_wait is None else record.host_wait.since
+
+
+def _rate(limit: HostLimit) -> str:
+    return f"{limit.host} takes {limit.max_per_minute} of the team's calls a minute"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from fencepost.application.moves import Moved, finished, moved
+from fencepost.application.moves import Moved, finished, moved, while_put_off
 from fencepost.application.store import Lacks, equals, every
 from fencepost.domain.attempts import begun, closed
 from fencepost.domain.limits import Limits
@@ -33,7 +33,7 @@ def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: L
     acknowledged.
     """
     kept = begun(before, fence=lease.fence, at=lease.begun, keep=limits.attempts_kept)
-    return moved(
+    lease_taken = moved(
         before,
         Move.LEASE,
         **{
@@ -53,6 +53,7 @@ def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: L
             "replants": 0,
         },
     )
+    return while_put_off(before, lease_taken)
 
 
 def succeeded(before: Execution, outcome: Outcome, *, now: datetime, retention: timedelta) -> Moved:
