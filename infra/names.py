@@ -33,6 +33,7 @@ class Fn(StrEnum):
     DELIVER_RECOVERY = "deliver-recovery"
     DEAD_LETTER = "dead-letter"
     SWEEP = "sweep"
+    AUDIT = "audit"
 
     @property
     def folder(self) -> str:

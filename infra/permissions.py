@@ -87,6 +87,8 @@ _SWEEPS: Tables = {
     "jobs": (SCAN, QUERY, PUT, UPDATE, CHECK),
     "timers": (GET, GET_MANY),
 }
+# The audit reads what is claimed, what was decided by, and whether a timer is still there. It changes nothing.
+_AUDITS: Tables = {"executions": (QUERY,), "jobs": (SCAN, QUERY), "timers": (GET, QUERY)}
 # Owners declare, edit, pause, delete, redrive, list; administrators move jobs to newer time-zone rules.
 _SERVES: Tables = {
     "timers": (GET, GET_MANY),
@@ -118,6 +120,7 @@ GRANTS: Mapping[Fn, Grants] = {
         acts_for_teams=True,
     ),
     Fn.SWEEP: Grants(tables=_together(_CLAIMS, _SWEEPS), sends=TIERS),
+    Fn.AUDIT: Grants(tables=_AUDITS),
 } | {
     function: Grants(
         tables=_together(_ADMITS, _ADVANCES),

@@ -23,7 +23,7 @@ _CROWDED: Mapping[str, TableSize] = {
 
 
 def _functions(reserved: Mapping[Fn, int]) -> dict[Fn, FunctionSize]:
-    """Memory buys CPU. A scan mostly paces itself and a delivery mostly waits; the sweep reads and gets a whole core."""
+    """Memory buys CPU. A scan mostly paces itself and a delivery mostly waits; sweep and audit read and get a whole core."""
     shapes = {
         Fn.API: (1024, 28),
         Fn.TICK: (512, 30),
@@ -35,6 +35,7 @@ def _functions(reserved: Mapping[Fn, int]) -> dict[Fn, FunctionSize]:
         Fn.DELIVER_RECOVERY: (512, _DELIVER_TIMEOUT),
         Fn.DEAD_LETTER: (512, _DELIVER_TIMEOUT),
         Fn.SWEEP: (1769, 900),
+        Fn.AUDIT: (1769, 900),
     }
     return {
         name: FunctionSize(memory=memory, timeout=timeout, reserved=reserved[name])
@@ -55,6 +56,7 @@ def dev() -> Stage:
         Fn.DELIVER_RECOVERY: 5,
         Fn.DEAD_LETTER: 8,
         Fn.SWEEP: 1,
+        Fn.AUDIT: 1,
     }
     polling: dict[Fn, Polling] = {
         Fn.DELIVER_CRITICAL: Pollers(minimum=2, maximum=2),
@@ -90,6 +92,7 @@ def staging() -> Stage:
         Fn.DELIVER_RECOVERY: 10,
         Fn.DEAD_LETTER: 8,
         Fn.SWEEP: 1,
+        Fn.AUDIT: 1,
     }
     polling: dict[Fn, Polling] = {
         Fn.DELIVER_CRITICAL: Pollers(minimum=2, maximum=4),
@@ -129,6 +132,7 @@ def prod() -> Stage:
         Fn.DELIVER_RECOVERY: 50,
         Fn.DEAD_LETTER: 12,
         Fn.SWEEP: 2,
+        Fn.AUDIT: 2,
     }
     polling: dict[Fn, Polling] = {
         Fn.DELIVER_CRITICAL: Pollers(minimum=20, maximum=40),

@@ -43,6 +43,7 @@ def conditions(stage: Stage, metrics: Metrics) -> Iterable[Condition]:
     yield from _wakes(metrics)
     yield from _firings(stage, metrics)
     yield from _truth(metrics)
+    yield from _audited(metrics)
     yield from _functions(stage, metrics)
     yield from _tables(metrics)
     yield from _platform(stage, metrics)
@@ -145,6 +146,28 @@ def _truth(metrics: Metrics) -> Iterator[Condition]:
         do="Renew the lock of tzdata and deploy.",
         metric=metrics.own(Own.TZDATA_AGE_DAYS, MAX, HOUR),
         threshold=TZDATA_AGE,
+    )
+
+
+def _audited(metrics: Metrics) -> Iterator[Condition]:
+    yield Condition(
+        name="audit-findings",
+        page="audit-findings",
+        says="The audit found occurrences that the ledger does not explain as it should.",
+        do="Read which ones in its log; find what broke the rule, and tell the owners.",
+        metric=metrics.own(Own.AUDIT_FINDINGS, MAX, DAY),
+        threshold=0,
+    )
+    yield Condition(
+        name="audit-silent",
+        page="audit-silent",
+        says="No share of the audit has reported for two hours: nobody checks the ledger.",
+        do="Run one by hand and read its log.",
+        metric=metrics.own(Own.AUDIT_FINDINGS, "SampleCount", HOUR),
+        threshold=1,
+        compare=BELOW,
+        periods=2,
+        silence=SILENCE_IS_BAD,
     )
 
 

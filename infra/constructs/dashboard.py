@@ -198,9 +198,15 @@ class Dashboard(Construct):
         )
 
     def _truth(self) -> cloudwatch.IWidget:
-        found = (Own.TIMERLESS_JOBS, Own.QUARANTINED, Own.ABSENT_JOBS, Own.TZDATA_AGE_DAYS)
+        found = (
+            Own.AUDIT_FINDINGS,
+            Own.TIMERLESS_JOBS,
+            Own.QUARANTINED,
+            Own.ABSENT_JOBS,
+            Own.TZDATA_AGE_DAYS,
+        )
         return cloudwatch.SingleValueWidget(
-            title="Last day: healed jobs, quarantine, absent jobs, age of the time-zone data in days",
+            title="Last day: audit findings, healed jobs, quarantine, absent jobs, age of the time-zone data in days",
             metrics=[self._metrics.own(metric, MAX, cdk.Duration.days(1)) for metric in found],
             width=HALF,
         )

@@ -153,6 +153,7 @@ DUTIES: Mapping[Fn, str] = {
     Fn.DELIVER_RECOVERY: "Delivers catch-up, backfill and redriven firings",
     Fn.DEAD_LETTER: "Settles what the delivery functions could not, and tells its team",
     Fn.SWEEP: "Each day: finds and heals what no wake-up would find any more",
+    Fn.AUDIT: "Each day: works out what should have happened and compares the ledger",
 }
 
 

@@ -38,6 +38,7 @@ class Own(StrEnum):
     SLOTS_IN_USE = "SlotsInUse"
     TIMERLESS_JOBS = "TimerlessJobs"
     TZDATA_AGE_DAYS = "TzdataAgeDays"
+    AUDIT_FINDINGS = "AuditFindings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

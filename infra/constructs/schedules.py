@@ -1,4 +1,4 @@
-"""The wake-ups that AWS gives: a tick each minute, a share of the sweep every few minutes."""
+"""The wake-ups that AWS gives: a tick each minute, a share of sweep and audit every few minutes."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ WAKES: Mapping[Fn, Wake] = {
     Fn.TICK: Wake(expression="rate(1 minute)", retries=0, worth=60),
     Fn.SWEEP: Wake(
         expression=f"cron(0/{SWEEP_MINUTES} * * * ? *)",
+        retries=0,
+        worth=60,
+        detail={"every_minutes": SWEEP_MINUTES},
+    ),
+    Fn.AUDIT: Wake(
+        expression=f"cron(2/{SWEEP_MINUTES} * * * ? *)",
         retries=0,
         worth=60,
         detail={"every_minutes": SWEEP_MINUTES},

@@ -29,6 +29,7 @@ NOT_LOADED = {
     "deliver": UNWANTED | PYDANTIC | {"croniter"},
     "dead_letter": UNWANTED | PYDANTIC | {"croniter"},
     "sweep": UNWANTED | PYDANTIC,
+    "audit": UNWANTED | PYDANTIC | {"cryptography"},
     "api": UNWANTED - {"asyncio"},  # the router brings it along
 }
 

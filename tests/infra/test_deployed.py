@@ -209,7 +209,7 @@ def test_nobody_gets_in_unsigned_or_next_door(stage):
     )
 
 
-@pytest.mark.parametrize("function", [Fn.SWEEP, Fn.TICK])
+@pytest.mark.parametrize("function", [Fn.SWEEP, Fn.AUDIT, Fn.TICK])
 def test_what_the_clock_wakes_runs_under_its_own_role(stage, function):
     answer = stage.engine.client("lambda").invoke(
         FunctionName=stage.deployed.names.function(function), Payload=b'{"detail": {"every_minutes": 5}}'

@@ -50,6 +50,7 @@ class Hour(Machine):
         self.oddities()
         self.minutes(60)
         self.sweep({}, None)
+        self.audit({}, None)
 
     def crowd(self):
         """A job of each tier every few minutes, one of a team that has no slot, and one that catches up."""

@@ -63,9 +63,9 @@ def test_tables_and_queues_are_those_of_the_grants(function):
 
 
 @pytest.mark.parametrize("function", Fn)
-def test_only_the_sweep_scans_a_table_and_nobody_changes_what_is_deployed(function):
+def test_only_sweep_and_audit_scan_a_table_and_nobody_changes_what_is_deployed(function):
     every = {action for _, actions, _ in allowed(function) for action in actions}
-    assert ("dynamodb:Scan" in every) == (function is Fn.SWEEP)
+    assert ("dynamodb:Scan" in every) == (function in {Fn.SWEEP, Fn.AUDIT})
     services = {action.partition(":")[0] for action in every}
     assert services <= {"dynamodb", "sqs", "logs", "kms", "sts"}
     assert not any(action.endswith(("Table", "Queue", "SetQueueAttributes")) for action in every)

@@ -167,7 +167,11 @@ def test_F04_maintenance_never_competes_with_the_tick(name):
 def test_a_closed_stage_has_no_tick_and_is_otherwise_the_same():
     closed = synthesise(replace(prod(), closed=True))
     states = {each["Name"]: each["State"] for each in closed.properties("AWS::Scheduler::Schedule")}
-    assert states == {"fencepost-prod-tick": "DISABLED", "fencepost-prod-sweep": "ENABLED"}
+    assert states == {
+        "fencepost-prod-tick": "DISABLED",
+        "fencepost-prod-sweep": "ENABLED",
+        "fencepost-prod-audit": "ENABLED",
+    }
     open_stage = synthesised("prod")
     assert {each["State"] for each in open_stage.properties("AWS::Scheduler::Schedule")} == {"ENABLED"}
     assert set(closed.resources()) == set(open_stage.resources())
@@ -192,7 +196,7 @@ def test_the_scheduler_wakes_what_it_should_and_nothing_else():
     for schedule in stage.properties("AWS::Scheduler::Schedule"):
         logical = schedule["Target"]["Arn"]["Fn::GetAtt"][0]
         woken.add(stage.resources()[logical]["Properties"]["FunctionName"])
-    assert woken == {"fencepost-prod-tick", "fencepost-prod-sweep"}
+    assert woken == {"fencepost-prod-tick", "fencepost-prod-sweep", "fencepost-prod-audit"}
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -16,6 +16,7 @@ from fencepost.application.store import Put
 from fencepost.domain.model import Job, Tier
 from fencepost.domain.schedule import next_occurrence, parse_schedule
 from fencepost.runtime.function import Handler, instrumented
+from functions.audit import handler as audit
 from functions.dead_letter import handler as dead_letter
 from functions.deliver import handler as deliver
 from functions.pump import handler as pump
@@ -52,6 +53,7 @@ class Machine:
         self._feeds = {queue: (self._build(each), most) for queue, (each, most) in FEEDS.items()}
         self.tick = self._build(tick)
         self.sweep = self._build(sweep)
+        self.audit = self._build(audit)
 
     def _build(self, module: Any) -> Handler:
         return instrumented(module.build(held(self.stage, module.__name__)), self.stage.observed)

@@ -1,0 +1,1 @@
+"""Holds a share of the ledger to what should have happened."""
