@@ -45,8 +45,8 @@ console: ## Build the web console into the package (needs Node and npm)
 pictures: setup-browser ## Take the pictures of docs/console anew
 	@$(BIN)/python -m tests.browser.pictures
 
-test-fast: setup ## The tests that need no process beside them
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live and not time_full and not storm_full and not outage_full and not browser" $(ARGS)
+test-fast: setup ## The tests of single parts and of the claim, which need no process beside them
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup tests/unit tests/scenario/scanning $(ARGS)
 
 test-time: setup ## Compare schedules with the time-zone data at length
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m time_full $(ARGS)
