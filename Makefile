@@ -46,7 +46,7 @@ pictures: setup-browser ## Take the pictures of docs/console anew
 	@$(BIN)/python -m tests.browser.pictures
 
 test-fast: setup ## The tests of single parts and of the claim, which need no process beside them
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup tests/unit tests/scenario/scanning $(ARGS)
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "not engine and not live" tests/unit tests/scenario/scanning $(ARGS)
 
 test-time: setup ## Compare schedules with the time-zone data at length
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m time_full $(ARGS)

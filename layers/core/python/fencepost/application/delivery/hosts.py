@@ -3,7 +3,7 @@
 Places are leases of their own, taken before anything else is and given back after the call; whoever dies in between
 loses its place with its lease. Instants are handed out in order, by one item per team and host that says which is the
 next free one. Whoever has to wait gives up what it holds, notes why, and comes back by itself: no attempt is counted
-and no call is dropped (docs/decisions/0014-sparing-hosts.md).
+and no call is dropped (docs/decisions/0012-sparing-hosts.md).
 """
 
 from __future__ import annotations
