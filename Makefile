@@ -11,7 +11,7 @@ export HYPOTHESIS_PROFILE
 # Bytecode makes every start of the tools several times faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-run run test test-fast lint test-time test-storm test-outage sim sim-mutants bench check format synth lock clean
+.PHONY: help setup setup-run run test test-fast lint test-time test-storm test-outage test-sim sim sim-mutants bench check format synth lock clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -56,6 +56,9 @@ test-storm: setup ## Crowds of 10,000 and 50,000 firings in the timed model
 
 test-outage: setup ## Two real minutes without the local service, killed and stopped, on a file and on the engine
 	$(BIN)/python -m pytest -m outage_full $(ARGS)
+
+test-sim: setup ## Simulated histories that nobody has seen; the seed is printed
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) -m sim_random tests/simulation $(ARGS)
 
 sim: setup ## Simulate the service under faults (SEED=n: one history; N=20000: that many)
 	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(N),--n $(N)) $(ARGS)

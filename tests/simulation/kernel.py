@@ -8,7 +8,9 @@ that saves most of the switches and changes nothing.
 from __future__ import annotations
 
 import heapq
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ClassVar
 
@@ -79,35 +81,47 @@ class Task:
 
 
 class Guard:
-    """A lock among the tasks of a host."""
+    """A lock among the tasks of a host; among threads, where no task asks for it: whoever composed it cannot tell."""
 
     def __init__(self) -> None:
         self._held = False
         self._waiting: list[Task] = []
+        self._real = threading.Lock()
 
     def __enter__(self) -> None:
-        kernel = Kernel.running
-        while self._held and kernel is not None and kernel.current is not None:
+        kernel = _kernel_of_this_task()
+        if kernel is None:
+            self._real.acquire()
+            return
+        while self._held:
+            assert kernel.current is not None
             self._waiting.append(kernel.current)
             kernel.park()
         self._held = True
 
     def __exit__(self, *_: object) -> None:
+        kernel = _kernel_of_this_task()
+        if kernel is None and self._real.locked():
+            self._real.release()
+            return
         self._held = False
         if self._waiting and Kernel.running is not None:
             Kernel.running.wake(self._waiting.pop(0))
 
 
 class Pool:
-    """Stands for a pool of threads: its work is done by tasks of the host that asks for it."""
+    """A pool of threads, whose work is done by tasks of the host where a task asks for it."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
+        self._threads: ThreadPoolExecutor | None = None
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """The results, in order, once all are there."""
-        kernel = Kernel.running
-        assert kernel is not None
+        kernel = _kernel_of_this_task()
+        if kernel is None:
+            self._threads = self._threads or ThreadPoolExecutor(self._workers)
+            return list(self._threads.map(work, items))
         asker = kernel.current
         assert asker is not None
         results: dict[int, Any] = {}
@@ -122,6 +136,13 @@ class Pool:
         while len(results) < len(items):
             kernel.park()
         return [results[number] for number in range(len(items))]
+
+
+def _kernel_of_this_task() -> Kernel | None:
+    """The kernel whose task is running here and now; None in any other thread, and outside of a history."""
+    kernel = Kernel.running
+    current = None if kernel is None else kernel.current
+    return kernel if current is not None and current.thread is getcurrent() else None
 
 
 class Kernel:

@@ -24,6 +24,7 @@ def test_the_same_histories_stay_good(profile: str):
         assert judge_seed(seed, profile).violations == ()
 
 
+@pytest.mark.sim_random
 @pytest.mark.parametrize("share", range(4))
 def test_histories_that_nobody_has_seen_are_good(share: int):
     first = START + share * RANDOM

@@ -21,6 +21,7 @@ from fencepost.application.store import (
     Committed,
     Delete,
     InvalidWriteError,
+    Key,
     OutcomeUnknownError,
     Put,
     Query,
@@ -39,7 +40,7 @@ EVERY_MINUTE = {"cron": "* * * * *", "timezone": "UTC"}
 
 def put_raw(shard: Shard, sk: str, **attributes: object) -> None:
     bucket = keys.bucket_partition(Bucket.at(shard.clock.now(), 0))
-    shard.store.write(Put(key=keys.Key(Table.TIMERS, bucket, sk), item=attributes))
+    shard.store.write(Put(key=Key(Table.TIMERS, bucket, sk), item=attributes))
 
 
 def quarantined(shard: Shard) -> list[str]:

@@ -11,10 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from fencepost.adapters.memory.store import MemoryStore
-from fencepost.adapters.seam import END, PortCall
+from fencepost.adapters.seam import END, PortCall, seamed
 from fencepost.application import keys, messages
 from fencepost.application.codec import encode_execution
 from fencepost.application.codec_job import encode_detail, encode_job, encode_team
@@ -30,12 +31,11 @@ from fencepost.domain.outcome import Delivered, Outcome
 from fencepost.domain.schedule import parse_schedule
 from fencepost.domain.states import ExecutionState, JobState
 from fencepost.domain.targets import WebhookTarget
-from fencepost.runtime.batches import Again, Verdict
-from fencepost.runtime.delivering import expect
+from fencepost.runtime import delivering, scanning
+from fencepost.runtime.batches import Again
 from fencepost.runtime.settings import Settings
-from tests.simulation.functions import deliver, pump
 from tests.simulation.kernel import MINUTE, MS, SECOND, Host, Kernel, Task
-from tests.simulation.stage import HostClock, Ports, SimStage, TaskEntropy
+from tests.simulation.stage import HostClock, TaskEntropy
 
 T = TypeVar("T")
 BEGIN = from_wire("2026-03-01T09:00:00Z")
@@ -56,6 +56,30 @@ class Called:
     began: int
 
 
+class Silent:
+    """Stands for logger and telemetry."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self if name in {"logger", "telemetry"} else lambda *_, **__: None
+
+
+class StormStage:
+    """`runtime.stage.Stage` of one host."""
+
+    def __init__(self, storm: Storm, host: Host) -> None:
+        self.observed: Any = Silent()
+        self.settings = storm.settings
+        self.clock = HostClock(storm.kernel, host, BEGIN)
+        self.entropy = TaskEntropy(storm.kernel)
+        self.store: Any = seamed(storm.store, "store", storm.around)
+        self.quick_store = self.store
+        self.queues: Any = seamed(storm, "queues", storm.around)
+        self.targets: Any = storm
+        self.notifier: Any = storm
+        self.advance = delivering.deliveries(self).advance
+        self.backlog = delivering.doors(self).backlog
+
+
 class Storm:
     """A stage in which firings come due in crowds."""
 
@@ -70,17 +94,9 @@ class Storm:
         self._queues: dict[QueueName, list[tuple[int, int, Received]]] = defaultdict(list)
         self._free: dict[QueueName, list[Host]] = {}
         self._serial = 0
-        self._stages: dict[str, SimStage] = {}
+        self._stages: dict[str, StormStage] = {}
         self._tiers: dict[str, Tier] = {}
-        self._ports = Ports(
-            store=self.store,
-            queues=self,  # type: ignore[arg-type]  # see below: send and set_visibility
-            targets=self,  # type: ignore[arg-type]  # so is `call`
-            notifier=self,  # type: ignore[arg-type]  # and `notify`
-            around=self._around,
-            entropy=TaskEntropy(self.kernel),
-            settings=Settings(stage="storm", limits=Limits(shards=1)),
-        )
+        self.settings = Settings(stage="storm", limits=Limits(shards=1))
 
     def team(self, name: str, cap: int) -> None:
         """A team with one job, whose firings are put by hand."""
@@ -170,7 +186,7 @@ class Storm:
         """See `Notifier.notify`."""
         raise AssertionError(f"nothing is to be told: {notification}, {targets}")
 
-    def _around(self, call: PortCall, proceed: Callable[[], T], /) -> T:
+    def around(self, call: PortCall, proceed: Callable[[], T], /) -> T:
         if call.port == "targets" or self.kernel.current is None:
             return proceed()
         self.kernel.pause(STORE_CALL)
@@ -200,12 +216,15 @@ class Storm:
 
     def _invoke(self, host: Host, taken: Sequence[Received]) -> None:
         stage, left = self._stage(host), [len(taken)]
-        work: Any = pump if host.kind == QueueName.PUMP else deliver
 
         def one(message: Received) -> None:
-            verdict: Verdict = work(stage, message)
-            if isinstance(verdict, Again):
-                self.set_visibility(message, verdict.seconds)
+            if host.kind == QueueName.PUMP:
+                stage.backlog.pump(messages.read_pump(message.body), stage.clock.now())
+            else:
+                disposition = stage.advance.run(messages.read_wake(message.body), message)
+                verdict = delivering.verdict_of(disposition)
+                if isinstance(verdict, Again):
+                    self.set_visibility(message, verdict.seconds)
             left[0] -= 1
             if not left[0]:
                 self._free[message.queue].append(host)
@@ -213,22 +232,24 @@ class Storm:
 
         def begin() -> None:
             if host.kind != QueueName.PUMP:
-                expect(stage.delivery.advance, taken)
+                delivering.expect(stage.advance, taken)
             for message in taken:
-                self.kernel.spawn(
-                    f"{host.name}/{message.receipt}", host, lambda message=message: one(message)
-                )
+                self.kernel.spawn(f"{host.name}/{message.receipt}", host, partial(one, message))
 
         self.kernel.spawn(f"{host.name}/{taken[0].receipt}/batch", host, begin)
 
     def _tick(self) -> None:
         host = Host("tick", "tick", 0)
         stage = self._stage(host)
-        self.kernel.spawn("tick", host, lambda: stage.tick.run(stage.clock.now()) and None)
 
-    def _stage(self, host: Host) -> SimStage:
+        def tick() -> None:
+            scanning.tick(stage).run(stage.clock.now())
+
+        self.kernel.spawn("tick", host, tick)
+
+    def _stage(self, host: Host) -> StormStage:
         if host.name not in self._stages:
-            self._stages[host.name] = SimStage(self._ports, HostClock(self.kernel, host, BEGIN))
+            self._stages[host.name] = StormStage(self, host)
         return self._stages[host.name]
 
     def _broken(self, task: Task, error: Exception) -> None:

@@ -22,8 +22,18 @@ LIMITS = Limits()
 
 def timers(count: int, due: str = DUE) -> list[Timer]:
     instant = from_wire(due)
-    facts = {"kind": TimerKind.FIRE, "instant": instant, "due": instant, "sequence": 1}
-    return [Timer(bucket=Bucket.at(instant, 0), uid=f"{number:020d}", **facts) for number in range(count)]
+    bucket = Bucket.at(instant, 0)
+    return [
+        Timer(
+            bucket=bucket,
+            kind=TimerKind.FIRE,
+            instant=instant,
+            due=instant,
+            uid=f"{number:020d}",
+            sequence=1,
+        )
+        for number in range(count)
+    ]
 
 
 def claimed(
