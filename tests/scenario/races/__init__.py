@@ -1,0 +1,1 @@
+"""Several scanners at once: threads in memory, processes on the engine."""
