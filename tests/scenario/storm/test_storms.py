@@ -74,3 +74,19 @@ def test_P6_inside_a_capped_team_bulk_goes_on_while_critical_is_always_full() ->
     share = len(bulk) / (len(critical) + len(bulk))
     assert 0.04 <= share <= 0.2, (len(critical), len(bulk))
     assert storm.most["mixed"] <= 4
+
+
+def test_H08_the_minutes_first_second_is_normal_load_even_with_a_tenfold_team_in_it() -> None:
+    storm = Storm()
+    teams = [f"team-{letter}" for letter in "abcdefgh"]
+    for team in teams:
+        storm.team(team, cap=150)
+        storm.due(team, 102)
+    storm.team("tenfold", cap=50)
+    storm.due("tenfold", 1_020)
+    storm.run(20)
+    late = sorted(seconds for team in teams for seconds in storm.lateness(team, Tier.STANDARD))
+    assert len(late) == 816
+    assert late[int(len(late) * 0.99)] <= 5.0
+    assert late[0] >= 0.0
+    assert storm.most["tenfold"] <= 50
