@@ -87,7 +87,7 @@ def test_pollers_are_provisioned_where_lateness_counts_and_capped_elsewhere_neve
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_message_stays_hidden_six_times_as_long_as_its_function_may_take(name):
+def test_R06_a_message_stays_hidden_six_times_as_long_as_its_function_may_take(name):
     stage = synthesised(name)
     for queue, fed in mappings(stage):
         hidden = stage.one("AWS::SQS::Queue", QueueName=stage.names.queue(queue))["VisibilityTimeout"]
