@@ -94,12 +94,12 @@ def jobs(target: Target) -> Mapping[str, Mapping[str, Any]]:
     }
     for number in range(1, 16):
         found[f"scan-{number:02}"] = job(
-            {"every": "PT30S", "anchor": "2026-01-01T00:00:00Z"}, "slow", tier="bulk"
+            {"every": "PT2M", "anchor": "2026-01-01T00:00:00Z"}, "slow", tier="bulk"
         )
     for place in PLACES:
-        found[f"statement-mail-{place}"] = job(
-            {"cron": "0 0 * * *"}, "ok", tier="bulk", labels={"country": place}
-        )
+        for number in range(1, 6):
+            mail = job({"cron": "0 0 * * *"}, "ok", tier="bulk", labels={"country": place})
+            found[f"statement-mail-{place}-{number}"] = mail
     for place in PLACES[::3]:
         found[f"reminders-{place}"] = job(
             {"cron": f"{len(found) % 60} * * * *"}, "ok", labels={"country": place}

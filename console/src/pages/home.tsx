@@ -92,7 +92,7 @@ function sentence(taken: Sample | null, found: Matter[]): string {
   const good = firings.filter((each) => (each.lateness_ms ?? 0) <= LATE_MS).length;
   const all = good === firings.length ? `All of the last ${number(firings.length)} firings` : `${percent(good, firings.length)} of the last ${number(firings.length)} firings`;
   const rest = bad ? ` ${bad === 1 ? "One thing needs" : `${bad} things need`} somebody.` : " Nothing needs you.";
-  return `${all} began within 5 s of due.${rest}`;
+  return `${all} began within 5\u00a0s of due.${rest}`;
 }
 
 function scope(taken: Sample | null): string {
