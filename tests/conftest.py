@@ -34,3 +34,13 @@ def _no_account(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever an earlier test or import did to the environment, this test has no AWS account."""
     for name, value in _NO_ACCOUNT.items():
         monkeypatch.setenv(name, value)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """`--dist loadgroup` deals by `tests.support.sharing`."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from tests.support.sharing import Together
+
+    return Together(config, log)
