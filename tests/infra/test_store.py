@@ -92,7 +92,7 @@ def test_tables_are_on_demand_unless_a_stage_says_otherwise():
 def test_prod_takes_its_crowded_second_from_the_start():
     """A new table gives 4,000 writes a second; the crowded one asks for several times that."""
     warm = table(synthesised("prod"), "executions")["WarmThroughput"]
-    assert warm == {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 30_000}
+    assert warm == {"ReadUnitsPerSecond": 13_000, "WriteUnitsPerSecond": 30_000}
 
 
 def test_a_stage_may_buy_capacity_for_one_table():
@@ -216,6 +216,6 @@ def test_a_restored_stage_uses_the_restored_tables_and_keeps_the_old_ones():
     }
     for function in stage.properties("AWS::Lambda::Function"):
         told = function["Environment"]["Variables"]
-        assert told["FENCEPOST_TABLE_CONTROL"] == "fencepost-dev-control-r1"
+        assert told["FENCEPOST_TABLE_JOBS"] == "fencepost-dev-jobs-r1"
         assert told["FENCEPOST_NO_FIRE_BEFORE"] == "2026-11-29T12:00:00Z"
     assert json.dumps(stage.templates["service"]).count(':table/fencepost-dev-jobs"') == 0
