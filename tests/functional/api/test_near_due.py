@@ -14,6 +14,7 @@ from fencepost.domain.outcome import Failed
 from fencepost.runtime import keeping
 from fencepost.runtime.delivering import deliveries
 from tests.support.api import Front
+from tests.support.steps import in_peace
 
 REPORT = "/v1/teams/payments/jobs/report"
 MINUTELY = {"cron": "* * * * *"}
@@ -101,6 +102,7 @@ def test_so_many_deaths_in_a_row_pause_the_job(front):
     run(front, "2026-03-01T12:01:30Z")
     body = front.get(REPORT).body
     assert (body["state"], body["paused_by"]) == ("PAUSED", "fencepost")
+    in_peace(front, minutes=3)
     assert "paused" in {told.kind.value for told in front.stage.notifier.told}
 
 

@@ -104,7 +104,7 @@ def test_a_body_that_cannot_be_read_is_400(front, raw, hint):
     [
         ("GET", "/", 404),
         ("GET", "/v2/health", 404),
-        ("GET", "/v1/teams", 404),
+        ("GET", "/v1/groups", 404),
         ("DELETE", "/v1/health", 405),
         ("PUT", REPORT + "/run", 405),
         ("GET", "/v1/teams/payments/", 404),
