@@ -16,6 +16,7 @@ from tests.support.queues import (
     ConsumedQueues,
     engine_queues,
     memory_queues,
+    moto_queues,
     sqlite_queues,
     wire_queues,
 )
@@ -28,7 +29,7 @@ QUEUE = QueueName.STANDARD
 ENGINES = [pytest.param(name, marks=pytest.mark.engine) for name in ("engine", "wire")]
 
 
-@pytest.fixture(params=["memory", "sqlite", *ENGINES])
+@pytest.fixture(params=["memory", "sqlite", "moto", *ENGINES])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -40,6 +41,9 @@ def queues(kind: str, request: pytest.FixtureRequest, tmp_path) -> Iterator[Cons
             yield memory_queues()
         case "sqlite":
             with sqlite_queues(tmp_path / "queues.sqlite") as opened:
+                yield opened
+        case "moto":
+            with moto_queues() as opened:
                 yield opened
         case "wire":
             yield wire_queues(request.getfixturevalue("engine"))

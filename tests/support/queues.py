@@ -9,6 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+import boto3
+from moto import mock_aws
+
+from fencepost.adapters.aws import Patience, client_config
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.queue_settings import QUEUE_SETTINGS, QueueSettings
 from fencepost.adapters.sqlite.database import Database
@@ -50,6 +54,14 @@ def sqlite_queues(path: Path) -> Iterator[ConsumedQueues]:
     """In the file `path`."""
     with closing(Database(path)) as database:
         yield SqliteQueues(database, SettableClock(START), shortened())
+
+
+@contextmanager
+def moto_queues() -> Iterator[ConsumedQueues]:
+    """SQS inside this process, by moto: for one thread only."""
+    with mock_aws():
+        client = boto3.client("sqs", region_name="us-east-1", config=client_config(Patience(read_seconds=20)))
+        yield SqsQueues(client, create_queues(client, "moto-", shortened()))
 
 
 def engine_queues(engine: Engine) -> ConsumedQueues:
