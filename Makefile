@@ -27,15 +27,19 @@ run: setup-run ## Start the service on this machine with a demo team (ARGS=... a
 
 .PHONY: setup-browser test-browser console pictures
 
-# A browser wants the machine for itself, and the longest tests take minutes: both have targets of their own.
-SHORT := not browser and not time_full and not storm_full and not outage_full and not sim_random
+# The longest tests take minutes and have targets of their own.
+SHORT := not time_full and not storm_full and not outage_full and not sim_random
+CHROMIUM := $(or $(FENCEPOST_CHROMIUM),$(shell for name in chromium chromium-browser google-chrome \
+	google-chrome-stable; do command -v $$name && break; done 2>/dev/null))
 
-test: setup ## All tests but the longest ones and the browser's (ARGS=... goes to pytest)
-	@echo "the browser tests do not run here: make test-browser"
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup --ignore=tests/browser -m "$(SHORT)" $(ARGS)
+test: setup ## All tests but the longest ones; the browser's where there is a Chromium (ARGS=... goes to pytest)
+	@$(if $(CHROMIUM),$(MAKE) -s setup-browser,echo "no Chromium on this machine: the browser tests do not run")
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup -m "$(SHORT)" $(ARGS)
 
+# The accessibility checker comes with the console's own packages, for which Node is wanted.
 setup-browser: setup
 	@$(PYTHON) scripts/setup.py browser
+	@[ -d console/node_modules ] || ! command -v npm >/dev/null || (cd console && npm ci --silent --no-audit --no-fund)
 
 test-browser: setup-browser ## Click through the console in the machine's Chromium
 	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
@@ -67,8 +71,14 @@ sim: setup ## Simulate the service under faults (SEED=n: one history; N=20000: t
 sim-mutants: setup ## Take rules of the protocol away, one by one, and see that the simulator notices
 	$(BIN)/python -m tests.simulation --mutants $(ARGS)
 
-bench: setup ## Count AWS calls and write units per firing
+bench: setup ## Measure calls, units, CPU, crowds and dollars, and write docs/performance.md (ARGS=counts: less)
 	$(BIN)/python -m tests.bench $(ARGS)
+
+.PHONY: bench-peers
+bench-peers: setup ## Run other schedulers beside Fencepost on this machine (needs redis-server, postgres, node)
+	@$(PYTHON) scripts/setup.py peers
+	@cd tests/bench/peers/node && npm ci --silent --ignore-scripts
+	$(BIN)/python -m tests.bench.peers --write $(ARGS)
 
 check: lint test-fast ## The gate: format, lint, types, direction of imports, fast tests
 
@@ -111,10 +121,10 @@ deploy-local: setup ## Deploy the templates to the local AWS engine, signatures 
 
 # No --upgrade: what is locked stays, unless its .in asks for something else (ARGS=--upgrade renews all).
 lock: setup ## Write requirements/*.lock anew from requirements/*.in
-	@cd requirements && for name in bootstrap runtime tools dev infra engine; do \
+	@cd requirements && for name in bootstrap runtime tools dev infra browser engine peers; do \
 		../$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 			$(ARGS) $$name.in -o $$name.lock || exit 1; done
 
 clean: ## Remove what the other targets made, the environments included
-	rm -rf .venv .venv-engine build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-engine .venv-peers tests/bench/peers/node/node_modules build cdk.out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,14 +14,14 @@ from tests.browser.conftest import Console
 from tests.support.browser import looking
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
-TEAM = "payments"
-SOON = {"initial_delay_seconds": 1, "multiplier": 1, "max_delay_seconds": 1}
 
 
-@pytest.fixture(scope="module")
-def team(served: Console) -> str:
-    served.service.put_team(TEAM, max_concurrency=10)
-    return TEAM
+@pytest.fixture
+def team(served: Console, request: pytest.FixtureRequest) -> str:
+    """A team that no other story touches."""
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_"))[:40].strip("-")
+    served.service.put_team(name, max_concurrency=10)
+    return name
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def opened(page: Page, team: str) -> None:
     expect(page.get_by_role("link", name="Dead letters")).to_be_visible()
 
 
-def go(page: Page, *parts: str) -> None:
-    page.evaluate("hash => { location.hash = hash }", "#/" + "/".join((TEAM, *parts)))
+def go(page: Page, team: str, *parts: str) -> None:
+    page.evaluate("hash => { location.hash = hash }", "#/" + "/".join((team, *parts)))
 
 
 def said(page: Page, text: str) -> None:
@@ -65,16 +65,16 @@ def test_a_team_that_is_not_there_can_be_made(served: Console):
         expect(page.get_by_text("This team has no jobs yet")).to_be_visible()
 
 
-def test_a_jobs_life(served: Console, page: Page):
+def test_a_jobs_life(served: Console, page: Page, team: str):
     registers(served, page)
     watches(page)
-    pauses_and_resumes(served, page)
-    edits(served, page)
+    pauses_and_resumes(served, page, team)
+    edits(served, page, team)
     fails(page)
-    redrives(served, page)
-    copies(page)
+    redrives(served, page, team)
+    copies(page, team)
     runs_by_hand(page)
-    deletes(page)
+    deletes(page, team)
 
 
 def registers(served: Console, page: Page) -> None:
@@ -111,13 +111,13 @@ def watches(page: Page) -> None:
     page.get_by_role("navigation", name="Where this is").get_by_role("link", name="rates").click()
 
 
-def pauses_and_resumes(served: Console, page: Page) -> None:
+def pauses_and_resumes(served: Console, page: Page, team: str) -> None:
     page.get_by_role("button", name="Pause…").click()
     page.get_by_label("Reason").fill("the feed moves house")
     page.get_by_label("How long").select_option("for an hour")
     page.get_by_role("button", name="Pause", exact=True).click()
     expect(page.get_by_text("“the feed moves house”").first).to_be_visible()
-    job = served.service.call("GET", f"/v1/teams/{TEAM}/jobs/rates")
+    job = served.service.call("GET", f"/v1/teams/{team}/jobs/rates")
     assert (job["state"], job["state_reason"]) == ("PAUSED", "the feed moves house")
     assert job["paused_until"] is not None
     page.get_by_role("button", name="Resume").click()
@@ -125,7 +125,7 @@ def pauses_and_resumes(served: Console, page: Page) -> None:
     expect(page.get_by_role("button", name="Pause…")).to_be_visible()
 
 
-def edits(served: Console, page: Page) -> None:
+def edits(served: Console, page: Page, team: str) -> None:
     page.get_by_role("link", name="Edit").click()
     page.get_by_label("Webhook", exact=True).fill(f"{served.target.url}/broken")
     page.get_by_label("Attempts at most").fill("101")
@@ -136,7 +136,7 @@ def edits(served: Console, page: Page) -> None:
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("retry.max_attempts")).to_be_visible()
     expect(dialog.locator("ins").filter(has_text=f"{served.target.url}/broken")).to_be_visible()
-    assert served.service.call("GET", f"/v1/teams/{TEAM}/jobs/rates")["retry"]["max_attempts"] == 5
+    assert served.service.call("GET", f"/v1/teams/{team}/jobs/rates")["retry"]["max_attempts"] == 5
     dialog.get_by_role("button", name="Make the change").click()
     said(page, "rates is changed")
     history = page.get_by_role("region", name="History of the definition")
@@ -153,9 +153,9 @@ def fails(page: Page) -> None:
     expect(page.get_by_role("heading", name="Dead letters", level=1)).to_be_visible()
 
 
-def redrives(served: Console, page: Page) -> None:
+def redrives(served: Console, page: Page, team: str) -> None:
     served.target.mended = True
-    served.service.call("POST", f"/v1/teams/{TEAM}/jobs/rates/pause", {"note": "quiet, please"})
+    served.service.call("POST", f"/v1/teams/{team}/jobs/rates/pause", {"note": "quiet, please"})
     page.reload()
     page.get_by_label("Words of the answer").fill("no such words")
     expect(page.get_by_text("None fits")).to_be_visible()
@@ -170,15 +170,15 @@ def redrives(served: Console, page: Page) -> None:
     expect(page.get_by_text(re.compile(r"(\d+) of \1 on the way again"))).to_be_visible()
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_text("No dead letters")).to_be_visible()
-    go(page, "executions", execution)
+    go(page, team, "executions", execution)
     expect(page.get_by_text("The target took it.")).to_be_visible()
     fences = page.get_by_role("region", name="Fence history").locator(".mono").all_inner_texts()
     assert len(fences) == 2
     assert int(fences[0]) < int(fences[1])
 
 
-def copies(page: Page) -> None:
-    go(page, "jobs", "rates")
+def copies(page: Page, team: str) -> None:
+    go(page, team, "jobs", "rates")
     for what, expected in (("curl", "curl --aws-sigv4"), ("command", "fencepost job put rates")):
         page.get_by_role("button", name="More").click()
         page.get_by_role("button", name=f"Copy as {what}").click()
@@ -188,7 +188,7 @@ def copies(page: Page) -> None:
     page.get_by_role("button", name="Copy as YAML").click()
     said(page, "Copied: a file of jobs")
     found = read_jobs(yaml.safe_load(page.evaluate("navigator.clipboard.readText()")))
-    assert found.team == TEAM
+    assert found.team == team
     assert found.jobs["rates"]["payload"] == {"currencies": ["EUR", "CHF"]}
 
 
@@ -199,8 +199,8 @@ def runs_by_hand(page: Page) -> None:
     expect(page.get_by_text("The target took it.")).to_be_visible()
 
 
-def deletes(page: Page) -> None:
-    go(page, "jobs", "rates")
+def deletes(page: Page, team: str) -> None:
+    go(page, team, "jobs", "rates")
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Delete…").click()
     expect(page.get_by_role("button", name="Delete", exact=True)).to_be_disabled()
@@ -210,21 +210,23 @@ def deletes(page: Page) -> None:
     expect(page.get_by_text("This team has no jobs yet")).to_be_visible()
 
 
-def test_a_worker_that_never_reports_can_be_failed(served: Console, page: Page):
+def test_a_worker_that_never_reports_can_be_failed(served: Console, page: Page, team: str):
     served.service.put_job(
-        TEAM, "import", {"in": "PT1S"}, f"{served.target.url}/work", retry={"max_attempts": 1}
+        team, "import", {"in": "PT1S"}, f"{served.target.url}/work", retry={"max_attempts": 1}
     )
-    record = served.service.only(TEAM, "import", "RUNNING")
-    go(page, "executions", record["id"])
+    record = served.service.only(team, "import", "RUNNING")
+    go(page, team, "executions", record["id"])
     page.get_by_role("button", name="Fail…").click()
     page.get_by_label("What went wrong").fill("the worker was taken away")
     page.get_by_role("button", name="Fail it").click()
     expect(page.get_by_text("the worker was taken away")).to_be_visible()
-    assert served.service.only(TEAM, "import", "DEAD")["attempts"][0]["error"] == "the worker was taken away"
+    assert served.service.only(team, "import", "DEAD")["attempts"][0]["error"] == "the worker was taken away"
 
 
-def test_the_team_is_paused_and_resumed_and_its_keys_are_made_and_dropped(served: Console, page: Page):
-    go(page, "team")
+def test_the_team_is_paused_and_resumed_and_its_keys_are_made_and_dropped(
+    served: Console, page: Page, team: str
+):
+    go(page, team, "team")
     page.get_by_role("button", name="Pause the team…").click()
     page.get_by_label("Reason").fill("quarter end")
     page.get_by_role("button", name="Pause the team", exact=True).click()
@@ -234,27 +236,27 @@ def test_the_team_is_paused_and_resumed_and_its_keys_are_made_and_dropped(served
     page.get_by_role("button", name="Make a key").click()
     expect(page.get_by_role("dialog").locator("pre")).to_contain_text("whsec_")
     page.get_by_role("button", name="Done").click()
-    [key] = served.service.call("GET", f"/v1/teams/{TEAM}/keys")["items"]
+    [key] = served.service.call("GET", f"/v1/teams/{team}/keys")["items"]
     expect(page.get_by_text(key["id"])).to_be_visible()
     page.get_by_role("button", name=f"Drop key {key['id']}").click()
     expect(page.get_by_role("alert")).to_be_visible()  # the last key inside its overlap stays
 
 
-def test_everything_can_be_reached_with_the_keyboard(served: Console, page: Page):
+def test_everything_can_be_reached_with_the_keyboard(served: Console, page: Page, team: str):
     page.reload()
     expect(page.get_by_role("link", name="Dead letters")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("main")).to_be_focused()
-    go(page, "new")
+    go(page, team, "new")
     page.get_by_label("Name", exact=True).focus()
     page.keyboard.type("typed")
     for _ in range(6):
         page.keyboard.press("Tab")
     expect(page.get_by_label("Time zone")).to_be_focused()
-    served.service.put_job(TEAM, "keys", {"cron": "0 9 * * *"}, f"{served.target.url}/ok")
-    go(page, "jobs", "keys")
+    served.service.put_job(team, "keys", {"cron": "0 9 * * *"}, f"{served.target.url}/ok")
+    go(page, team, "jobs", "keys")
     page.get_by_role("button", name="Pause…").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_label("Reason")).to_be_focused()
