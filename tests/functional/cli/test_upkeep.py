@@ -24,6 +24,10 @@ def test_a_backfill_runs_what_was_missed_and_leaves_out_what_succeeded(fencepost
     runs = fencepost(*asked_for, "--json").json
     assert len(runs) == listed[asked["id"]]["released"] > 0
     assert {each["origin"] for each in runs} == {"backfill"}
+    mine = fencepost("executions", "nightly", "--state", "SUCCEEDED", "--limit", "100", "--json").json
+    succeeded = {each["due"]: each["ended_at"] for each in mine if each["origin"] == "schedule"}
+    again = [each for each in runs if succeeded.get(each["due"], each["claimed_at"]) < each["claimed_at"]]
+    assert again == [], "what had succeeded when it was expanded is left out"
 
 
 def test_a_backfill_can_be_waited_for(fencepost, front, payments):
