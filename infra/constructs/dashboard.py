@@ -202,11 +202,12 @@ class Dashboard(Construct):
             Own.AUDIT_FINDINGS,
             Own.TIMERLESS_JOBS,
             Own.QUARANTINED,
+            Own.NEWER_SHAPES,
             Own.ABSENT_JOBS,
             Own.TZDATA_AGE_DAYS,
         )
         return cloudwatch.SingleValueWidget(
-            title="Last day: audit findings, healed jobs, quarantine, absent jobs, age of the time-zone data in days",
+            title="Last day: audit findings, healed jobs, quarantine, newer shapes, absent jobs, age of the time-zone data in days",
             metrics=[self._metrics.own(metric, MAX, cdk.Duration.days(1)) for metric in found],
             width=HALF,
         )

@@ -33,6 +33,7 @@ class Own(StrEnum):
     CLAIM_LAG_MS = "ClaimLagMs"
     WATERMARK_AGE_SECONDS = "WatermarkAgeSeconds"
     QUARANTINED = "Quarantined"
+    NEWER_SHAPES = "NewerShapes"
     ABSENT_JOBS = "AbsentJobs"
     BACKLOG = "Backlog"
     SLOTS_IN_USE = "SlotsInUse"

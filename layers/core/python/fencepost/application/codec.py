@@ -1,7 +1,8 @@
 """Timers and executions to stored items and back. Every item carries a version; absent means default.
 
 Instants are epoch milliseconds, durations milliseconds. Readers ignore attributes they do not know (an older reader
-meets a newer item) and raise UndecodableError for what they cannot understand.
+meets a newer item), raise NewerShapeError for a version they do not know, and UndecodableError for what they cannot
+understand.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ class UndecodableError(ValueError):
     """A stored item or a message that this version cannot understand; says what and why."""
 
 
+class NewerShapeError(UndecodableError):
+    """What a later version wrote: it is no fault, and stays as it is for whoever knows it (decision 17)."""
+
+
 def compact(values: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is None: an absent attribute costs nothing and reads back as the default."""
     return {name: value for name, value in values.items() if value is not None}
@@ -47,12 +52,19 @@ def duration_ms(duration: timedelta) -> int:
 
 
 def decoding(what: str, item: Item, read: Callable[[Item], T]) -> T:
-    """Runs `read`, turning whatever goes wrong into UndecodableError that names the item."""
+    """Runs `read`, turning whatever goes wrong into UndecodableError that names the item; NewerShapeError where a later
+    version wrote it.
+    """
     version = item.get("v")
     if not isinstance(version, int) or version < 1:
         raise UndecodableError(f"{what} {item.get('pk')}/{item.get('sk')}: version is {version!r}")
+    if version > VERSION:
+        where = f"{item.get('pk')}/{item.get('sk')}"
+        raise NewerShapeError(f"{what} {where}: has version {version}, this service knows up to {VERSION}")
     try:
         return read(item)
+    except NewerShapeError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         where = f"{item.get('pk')}/{item.get('sk')}"
         raise UndecodableError(f"{what} {where}: {type(error).__name__}: {error}"[:500]) from error
@@ -73,6 +85,12 @@ def encode_timer(timer: Timer) -> dict[str, Any]:
             "after": ms(timer.not_before),
         }
     )
+
+
+def differing(old: Item, new: Item) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What to set and what to remove, so that an item that reads as `old` reads as `new`; what neither knows stays."""
+    changed = {name: value for name, value in new.items() if old.get(name) != value}
+    return changed, tuple(sorted(name for name in old if name not in new))
 
 
 def decode_timer(item: Item) -> Timer:

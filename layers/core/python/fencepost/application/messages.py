@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fencepost.application.codec import UndecodableError
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.errands.errand import Errand
 from fencepost.application.ports import Outgoing, QueueName, dead_queue, tier_queue
 from fencepost.domain.identity import ExecutionId
@@ -82,20 +82,25 @@ def notice(fields: Mapping[str, Any]) -> Outgoing:
 
 
 def read(body: str) -> dict[str, Any]:
-    """The message's fields. Raises UndecodableError for what is no message of ours."""
+    """The message's fields. Raises UndecodableError for what is no message of ours, NewerShapeError for what a later
+    version sent.
+    """
     try:
         fields = json.loads(body)
     except ValueError as error:
         raise UndecodableError(f"message is not JSON: {error}") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("v"), int):
         raise UndecodableError(f"message has no version: {body[:200]!r}")
+    if fields["v"] > VERSION:
+        raise NewerShapeError(f"message has version {fields['v']}, this service knows up to {VERSION}")
     return fields
 
 
 def read_wake(body: str) -> ExecutionId:
     """The execution to look at. Raises UndecodableError."""
+    fields = read(body)
     try:
-        return ExecutionId.parse(read(body)["execution"])
+        return ExecutionId.parse(fields["execution"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UndecodableError(f"not a wake-up: {error}") from error
 
@@ -113,8 +118,8 @@ def read_grave(body: str) -> ExecutionId | Notification:
 
 def read_scan(body: str) -> ScanRequest:
     """The shard to scan. Raises UndecodableError."""
+    fields = read(body)
     try:
-        fields = read(body)
         return ScanRequest(int(fields["shard"]), from_ms(fields["now"]))
     except (KeyError, TypeError, ValueError) as error:
         raise UndecodableError(f"not a scan request: {error}") from error

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from fencepost.application import keys
-from fencepost.application.codec import encode_execution
+from fencepost.application.codec import differing, encode_execution
 from fencepost.application.store import Absent, Condition, Lacks, Put, Update, equals, every
 from fencepost.domain.instants import to_ms
 from fencepost.domain.limits import Limits
@@ -82,13 +82,8 @@ def moved(before: Execution, move: Move, **changes: Any) -> Moved:
 def rewritten(before: Execution, **changes: Any) -> Moved:
     """`before` with `changes` that are no move (a heartbeat, a note), under the same conditions."""
     after = replace(before, **changes)
-    old, new = encode_execution(before), encode_execution(after)
-    write = Update(
-        key=keys.execution(before.id),
-        set={name: value for name, value in new.items() if old.get(name) != value},
-        remove=tuple(name for name in old if name not in new),
-        condition=unchanged(before),
-    )
+    changed, gone = differing(encode_execution(before), encode_execution(after))
+    write = Update(key=keys.execution(before.id), set=changed, remove=gone, condition=unchanged(before))
     return Moved(after, write)
 
 

@@ -1,7 +1,8 @@
 """One batch of messages: all at once, each by itself, and never an exception for the whole.
 
 An exception would make the event source back off for everybody; so a message that fails is reported alone, and comes
-back after a while of its own. One that cannot be understood is set aside and acknowledged.
+back after a while of its own. One that cannot be understood is set aside and acknowledged; one of a later version comes
+back as often as its queue allows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from fencepost.application.codec import UndecodableError
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.ports import QueueUnavailableError, Received
 from fencepost.application.set_aside import SetAside
 from fencepost.runtime.clock import StoppedError
@@ -20,6 +21,7 @@ from fencepost.runtime.observability import Metric
 from fencepost.runtime.stage import Stage
 
 LONGEST_PAUSE = 300
+NEWER_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Batches:
         """The verdict on one message, put into effect; whatever goes wrong is this message's affair."""
         try:
             verdict = work(message)
+        except NewerShapeError as error:
+            verdict = self._left(message, str(error))
         except UndecodableError as error:
             verdict = self._set_aside(message, str(error))
         except StoppedError:
@@ -95,6 +99,14 @@ class Batches:
         if isinstance(verdict, Again):
             self._put_back(message, verdict.seconds)
         return verdict
+
+    def _left(self, message: Received, why: str) -> Verdict:
+        """A later version will know what to do with it: while both are deployed, the next to get it may be one."""
+        self._stage.observed.logger.info(
+            "message left to a later version", extra={**_named(message), "why": why}
+        )
+        self._stage.observed.telemetry.add(Metric.NEWER_SHAPES, queue=message.queue.value)
+        return Again(NEWER_SECONDS)
 
     def _set_aside(self, message: Received, why: str) -> Verdict:
         self._stage.observed.logger.error("message set aside", extra={**_named(message), "why": why})

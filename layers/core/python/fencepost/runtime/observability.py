@@ -45,6 +45,7 @@ class Metric(StrEnum):
     CLAIM_LAG = "ClaimLagMs"
     WATERMARK_AGE = "WatermarkAgeSeconds"
     QUARANTINED = "Quarantined"
+    NEWER_SHAPES = "NewerShapes"
     ABSENT_JOBS = "AbsentJobs"
     BACKLOG = "Backlog"
     SLOTS_IN_USE = "SlotsInUse"
@@ -75,6 +76,7 @@ SPECS: Mapping[Metric, Spec] = {
     Metric.CLAIM_LAG: Spec(_MS),
     Metric.WATERMARK_AGE: Spec(_SECONDS),
     Metric.QUARANTINED: Spec(_COUNT),
+    Metric.NEWER_SHAPES: Spec(_COUNT),
     Metric.ABSENT_JOBS: Spec(_COUNT),
     Metric.BACKLOG: Spec(_COUNT),
     Metric.SLOTS_IN_USE: Spec(_COUNT),

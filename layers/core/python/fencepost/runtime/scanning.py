@@ -153,6 +153,8 @@ def measure_scan(report: ScanReport, telemetry: Telemetry, now: datetime, shard:
         telemetry.add(Metric.ABSENT_JOBS, report.absent_jobs)
     if report.quarantined:
         telemetry.add(Metric.QUARANTINED, report.quarantined)
+    if report.newer:
+        telemetry.add(Metric.NEWER_SHAPES, report.newer)
 
 
 def measure_sweep(report: SweepReport, telemetry: Telemetry, now: datetime) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from fencepost.adapters.api.http import Answer
+from fencepost.application.codec import NewerShapeError
 from fencepost.application.registry.results import (
     BeingDeleted,
     Conflict,
@@ -119,6 +120,8 @@ def refused(act: Callable[[], Answer]) -> Answer:
         return faults_told(act)
     except StoreBusyError as error:
         return unavailable(f"nothing was changed: {error}")
+    except NewerShapeError as error:
+        return unavailable(f"nothing was changed, and a newer version of the service will answer: {error}")
     except OutcomeUnknownError:
         return unavailable("the store did not say whether it took the write; read before you repeat it")
 

@@ -15,6 +15,7 @@ from fencepost.application import keys
 from fencepost.application.admission.context import Context
 from fencepost.application.codec import (
     VERSION,
+    NewerShapeError,
     UndecodableError,
     compact,
     decode_execution,
@@ -51,6 +52,7 @@ AFTER = "!"  # sorts before every character of an id: `sk + AFTER` is the first 
 READ_FACTORS = (1, 4, 16, 64)
 SENDS = 2
 SET_ASIDE = timedelta(hours=1)
+LEFT = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,14 +161,15 @@ def dismiss(context: Context, entry: Entry, now: datetime) -> bool:
     """Whether `entry` is not to be called, since its execution does not wait in its lane; it is then deleted.
 
     One transaction with a check of what was read: an execution that comes to wait there meanwhile keeps its place.
-    Where the record cannot be understood the entry is put aside for an hour, so that it does not hold up the others.
+    Where the record cannot be understood the entry is put aside for an hour, so that it does not hold up the others; a
+    minute where a later version's pump will understand it.
     """
     key = keys.execution(entry.execution)
     item = context.store.get(key)
     try:
         record = None if item is None else decode_execution(item)
-    except UndecodableError:
-        aside = to_ms(now + SET_ASIDE)
+    except UndecodableError as error:
+        aside = to_ms(now + (LEFT if isinstance(error, NewerShapeError) else SET_ASIDE))
         context.store.write(Update(key=entry.key, set={"res": aside}, condition=Present()))
         return True
     if record is not None and place(record) == entry.key:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import assert_never
 
-from fencepost.application.codec import UndecodableError
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.results import (
@@ -31,6 +31,8 @@ from fencepost.domain.model import Execution, Tier
 
 ROUNDS = 6
 BUSY_SECONDS = 2
+NEWER_SECONDS = 60
+"""When a message is looked at again whose record a later version wrote: that version may be the next to get it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,8 @@ class Advance:
         """
         try:
             disposition = self._advance(identity, alone=alone)
+        except NewerShapeError as error:
+            disposition = PutBack(seconds=NEWER_SECONDS, why=str(error))
         except UndecodableError as error:
             return self._buried(received, error)
         except (StoreBusyError, OutcomeUnknownError, QueueUnavailableError) as error:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import assert_never
 
 from fencepost.application.admission import Admission, Full, LockBusy, LockHeld, QueueFull, SlotHeld
-from fencepost.application.codec import UndecodableError
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.delivery.attempt import Attempts, Case
 from fencepost.application.delivery.circuit import Circuits, Closed, Open, Probe
 from fencepost.application.delivery.endings import Endings
@@ -49,6 +49,8 @@ class Start:
         now = self.tools.clock.now()
         try:
             case = self._case(record, now)
+        except NewerShapeError:
+            raise
         except UndecodableError as error:
             return self._unreadable(record, error, now)
         if not isinstance(case, Case):

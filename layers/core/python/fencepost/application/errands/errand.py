@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from fencepost.application import keys
-from fencepost.application.codec import VERSION, UndecodableError
+from fencepost.application.codec import VERSION, NewerShapeError, UndecodableError
 from fencepost.application.store import Delete, Item, Key, Put, Query, Store, Table
 
 
@@ -58,12 +58,14 @@ class Errand:
 
     @classmethod
     def parse(cls, text: str) -> Errand:
-        """Reads `str`. Raises UndecodableError."""
+        """Reads `str`. Raises UndecodableError; NewerShapeError for a kind that only a later version may know."""
         try:
             kind, team, subject = text.split("#", 2)
-            return cls(kind=ErrandKind(kind), subject=subject, team=team)
         except ValueError as error:
             raise UndecodableError(f"not an errand: {text[:120]!r}") from error
+        if kind not in set(ErrandKind):
+            raise NewerShapeError(f"errand {text[:120]!r} is of a kind that this service does not know")
+        return cls(kind=ErrandKind(kind), subject=subject, team=team)
 
 
 def waiting(store: Store) -> Iterator[Errand]:

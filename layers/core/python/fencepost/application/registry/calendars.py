@@ -21,6 +21,7 @@ from fencepost.application.calendars import (
     encode_gone,
     usable,
 )
+from fencepost.application.codec import differing
 from fencepost.application.registry.job_changes import Change
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.results import Conflict, Missing, NotAllowed, OverLimit, Refusal
@@ -33,6 +34,7 @@ from fencepost.application.store import (
     Compare,
     Condition,
     Delete,
+    Item,
     Lacks,
     Lost,
     Put,
@@ -204,6 +206,15 @@ def _users(store: Store, request: CalendarRequest) -> list[str]:
     return sorted(str(item["job"]) for item in items(store, query))
 
 
+def _item(request: CalendarRequest, found: _Found, item: Item, unchanged: Condition) -> Action:
+    """The next version in the place of the last; whoever was about to delete that is no longer."""
+    key = keys.calendar(request.team, request.name)
+    if found.calendar is None:
+        return Put(key=key, item=item, condition=unchanged)
+    changed, gone = differing(encode_calendar(found.calendar), item)
+    return Update(key=key, set=changed, remove=(*gone, "closing"), condition=unchanged)
+
+
 def _written(
     store: Store,
     request: CalendarRequest,
@@ -228,7 +239,7 @@ def _written(
     item = encode_gone(version, now) if wanted is None else encode_calendar(wanted)
     outcome = store.transact(
         [
-            Put(key=keys.calendar(request.team, request.name), item=item, condition=unchanged),
+            _item(request, found, item, unchanged),
             Put(key=keys.calendar_version(request.team, request.name, version), item=encode_entry(entry)),
         ]
     )

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from fencepost.application import keys
 from fencepost.application.codec import UndecodableError
-from fencepost.application.codec_job import encode_team
 from fencepost.application.errands.errand import Errand, ErrandKind
 from fencepost.application.registry.documents import team_declaration
 from fencepost.application.registry.jobs import JobRequest
@@ -22,6 +20,7 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import known_team
 from fencepost.application.registry.results import Conflict, Missing, NotAllowed
 from fencepost.application.registry.revisions import Entry, encode_entry
+from fencepost.application.registry.team_writes import team_update
 from fencepost.application.store import (
     Action,
     Cancelled,
@@ -106,7 +105,7 @@ class Departures:
             after=None,
         )
         writes: list[Action] = [
-            Put(key=keys.team(team.name), item=encode_team(after), condition=equals("rev", team.revision)),
+            team_update(team, after),
             Put(key=keys.team_revision(team.name, after.revision), item=encode_entry(entry)),
             errand_of(after).put(by=caller.principal),
         ]
@@ -196,10 +195,9 @@ class Purging:
     def _gone(self, team: Team, errand: Errand, now: datetime) -> None:
         """The name is free. What is left tells whoever still asks how long records live; its keys are destroyed."""
         after = replace(team, gone_at=now, signing_keys=())
-        item: dict[str, Any] = encode_team(after) | {"expires": _expiry(now + team.retention + OUTLIVES)}
         self.ports.store.transact(
             [
-                Put(key=keys.team(team.name), item=item, condition=equals("rev", team.revision)),
+                team_update(team, after, expires=now + team.retention + OUTLIVES),
                 Delete(key=keys.team_listed(team.name)),
                 errand.done(),
             ],

@@ -13,12 +13,12 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
 from fencepost.application import keys
-from fencepost.application.codec_job import encode_team
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_team
 from fencepost.application.registry.results import Conflict, Missing, NotAllowed, Refusal
 from fencepost.application.registry.revisions import Entry, encode_entry
-from fencepost.application.store import Cancelled, Put, equals
+from fencepost.application.registry.team_writes import team_update
+from fencepost.application.store import Cancelled, Put
 from fencepost.domain.instants import floor_ms, to_wire
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Caller, SigningKey, Team
@@ -171,7 +171,7 @@ def _lost(ports: RegistryPorts, request: KeyRequest, what: str, before: Team, af
     )
     outcome = ports.store.transact(
         [
-            Put(key=keys.team(after.name), item=encode_team(after), condition=equals("rev", before.revision)),
+            team_update(before, after),
             Put(key=keys.team_revision(after.name, after.revision), item=encode_entry(entry)),
         ]
     )

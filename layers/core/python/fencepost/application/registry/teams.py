@@ -14,7 +14,8 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import known_team
 from fencepost.application.registry.results import BeingDeleted, Conflict, Missing, NotAllowed
 from fencepost.application.registry.revisions import Entry, encode_entry
-from fencepost.application.store import Absent, Cancelled, Put, equals
+from fencepost.application.registry.team_writes import team_update
+from fencepost.application.store import Absent, Action, Cancelled, Put, equals
 from fencepost.domain.egress import EgressPolicy, check_allowed_hosts
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.instants import floor_ms
@@ -143,10 +144,9 @@ def _write(
         before=None if current is None else team_declaration(current),
         after=team_declaration(team),
     )
-    condition = Absent() if known is None else equals("rev", known.revision)
     outcome = ports.store.transact(
         [
-            Put(key=keys.team(team.name), item=encode_team(team), condition=condition),
+            _item(current, team, known),
             Put(key=keys.team_revision(team.name, team.revision), item=encode_entry(entry)),
             Put(key=keys.team_listed(team.name), item={"v": VERSION}),
         ]
@@ -154,6 +154,14 @@ def _write(
     if isinstance(outcome, Cancelled):
         return None
     return TeamDone(team=team, created=current is None)
+
+
+def _item(current: Team | None, team: Team, known: Team | None) -> Action:
+    """A team that begins, or begins anew, inherits nothing from the last one of its name."""
+    if current is not None:
+        return team_update(current, team)
+    condition = Absent() if known is None else equals("rev", known.revision)
+    return Put(key=keys.team(team.name), item=encode_team(team), condition=condition)
 
 
 DECLARED = frozenset(

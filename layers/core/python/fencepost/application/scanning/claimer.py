@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
-from fencepost.application.codec import UndecodableError
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.ports import Clock, Entropy
 from fencepost.application.scanning.handover import HandOver
 from fencepost.application.scanning.pace import Pace
@@ -95,9 +95,12 @@ class Claimer:
         return [claim.successor for claim in won if claim.successor is not None]
 
     def _resolve(self, claim: Claim, item: Item | None, now: datetime, report: ScanReport) -> Claim | None:
-        """A record that cannot be read is its timer's trouble alone."""
+        """A record that cannot be read is its timer's trouble alone; a later version's is left to that."""
         try:
             return self.resolver.resolve(claim, item, now, report)
+        except NewerShapeError:
+            report.newer += 1
+            return None
         except UndecodableError as error:
             self.quarantine.put(claim.timer, str(error), now, report)
             return None
@@ -105,7 +108,9 @@ class Claimer:
     def _decide(
         self, timer: Timer, facts: JobFacts, claim_id: str, now: datetime, report: ScanReport
     ) -> Iterator[Claim]:
-        """Nothing or one claim. A timer that cannot be decided is set aside alone (protocol C3)."""
+        """Nothing or one claim. A timer that cannot be decided is set aside alone (protocol C3); one whose
+        job or record a later version wrote stays where it is.
+        """
         try:
             job = facts.job(timer.uid)
             verdict = standing(timer, job, facts.ended(timer))
@@ -129,6 +134,8 @@ class Claimer:
                     report.left += 1
         except StoreError:
             report.left += 1
+        except NewerShapeError:
+            report.newer += 1
         except Exception as error:  # noqa: BLE001 - deciding is pure: what fails once fails always, for this timer
             self.quarantine.put(timer, f"{type(error).__name__}: {error}", now, report)
 

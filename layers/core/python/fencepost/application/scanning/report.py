@@ -11,7 +11,9 @@ from fencepost.domain.model import Tier
 
 @dataclass(slots=True)
 class ScanReport:
-    """Counts of one pass over a shard; `finished` is false when the time budget ended it early."""
+    """Counts of one pass over a shard; `finished` is false when the time budget ended it early. `newer`: timers that were
+    left to the later version whose items they are or need.
+    """
 
     claimed: int = 0
     skipped: int = 0
@@ -22,6 +24,7 @@ class ScanReport:
     superseded: int = 0
     handed_over: int = 0
     quarantined: int = 0
+    newer: int = 0
     exhausted: int = 0
     misfired: int = 0
     absent_jobs: int = 0

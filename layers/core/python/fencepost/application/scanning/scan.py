@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fencepost.application import keys
-from fencepost.application.codec import UndecodableError, decode_timer
+from fencepost.application.codec import NewerShapeError, UndecodableError, decode_timer
 from fencepost.application.messages import ScanRequest
 from fencepost.application.ports import Clock, Entropy
 from fencepost.application.scanning.claimer import Claimer
@@ -87,6 +87,9 @@ class Scan:
         for item in page:
             try:
                 timer = decode_timer(item)
+            except NewerShapeError:
+                report.newer += 1  # a later version's scan claims it, and the watermark waits for that
+                continue
             except UndecodableError as error:
                 self.quarantine.put_raw(item, shard, str(error), self.clock.now(), report)
                 continue

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from fencepost.application import keys
-from fencepost.application.codec import UndecodableError, decode_execution
+from fencepost.application.codec import NewerShapeError, UndecodableError, decode_execution
 from fencepost.application.codec_job import decode_job
 from fencepost.application.planting import fire_timer, plant, wake_timer
 from fencepost.application.scanning.report import ScanReport
@@ -43,7 +43,8 @@ OVERDUE = timedelta(hours=1)
 class SweepReport:
     """Counts of true finds, each mended. `unreadable` items (by key) and `quarantined` timers are for a human.
 
-    `moved_jobs`: time-zone rules moved them; that is no find, but what an update of the rules is for.
+    `moved_jobs`: time-zone rules moved them; that is no find, but what an update of the rules is for. `newer`: what was
+    left to the later version that wrote it.
     """
 
     stray_buckets: int = 0
@@ -54,6 +55,7 @@ class SweepReport:
     moved_jobs: int = 0
     jobs_seen: int = 0
     executions_seen: int = 0
+    newer: int = 0
     unreadable: list[str] = field(default_factory=list)
 
     @property
@@ -112,6 +114,8 @@ class Sweep:
             try:
                 yield decode_job(item)
                 report.jobs_seen += 1
+            except NewerShapeError:
+                report.newer += 1
             except UndecodableError:
                 report.unreadable.append(f"{item['pk']}/{item['sk']}")
 
@@ -123,6 +127,8 @@ class Sweep:
             try:
                 yield decode_execution(item)
                 report.executions_seen += 1
+            except NewerShapeError:
+                report.newer += 1
             except UndecodableError:
                 report.unreadable.append(f"{item['pk']}/{item['sk']}")
 
@@ -146,6 +152,8 @@ class Sweep:
             same = Check(key=keys.job(fresh.uid), condition=equals("gen", fresh.generation))
             self._plant([*plant(timer, now, self.limits).actions, same])
             report.timerless_jobs += 1
+        except NewerShapeError:
+            report.newer += 1
         except UndecodableError:
             report.unreadable.append(f"J#{job.uid}")
 
