@@ -1,10 +1,10 @@
 """Bring a virtual environment to what the locks say; do nothing when it is already there.
 
-Usage: python scripts/setup.py ENVIRONMENT...   with ENVIRONMENT one of run, dev, browser, engine
+Usage: python scripts/setup.py ENVIRONMENT...   with ENVIRONMENT one of run, dev, browser, engine, peers
 
 Standard library only, since it runs before anything is installed. `run` is what the service needs,
 `dev` adds the gate, the tests and the synthesis to it, `browser` what drives a browser in tests of the console;
-`engine` is the local AWS engine's own venv.
+`engine` is the local AWS engine's own venv, `peers` that of the other schedulers which `make bench-peers` runs.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ ENVIRONMENTS = {
     "dev": Environment(folder=".venv", locks=("runtime", "tools", "dev", "infra"), project=True),
     "browser": Environment(folder=".venv", locks=("browser",), project=False),
     "engine": Environment(folder=".venv-engine", locks=("engine",), project=False),
+    "peers": Environment(folder=".venv-peers", locks=("peers",), project=False),
 }
 
 
