@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[3]
 BIN = ROOT / ".venv-peers" / "bin"
 NODE = Path(__file__).with_name("node")
 TEAM = "bench"
+DECLARED_AT_ONCE = 20
+"""A call of the API ends after twenty seconds, however busy the machine is."""
 _SUBJECTS = "tests.bench.peers.subjects"
 _SERVERS: Mapping[str, Callable[[Path], AbstractContextManager[tuple[int, str]]]] = {
     "Redis": servers.redis,
@@ -156,7 +158,9 @@ def _fencepost(store: str, under: str) -> Contestant:
             service.start()
             service.put_team(TEAM, max_concurrency=50)
             cron = {"cron": "* * * * *", "timezone": "UTC"}
-            service.put_jobs(TEAM, {f"job-{n}": declaration(cron, f"{target}/{n}") for n in range(jobs)})
+            for n in range(0, jobs, DECLARED_AT_ONCE):
+                some = range(n, min(jobs, n + DECLARED_AT_ONCE))
+                service.put_jobs(TEAM, {f"job-{k}": declaration(cron, f"{target}/{k}") for k in some})
             assert service.process is not None
             engine = AwsEngine.running(folder / "data" / "engine")
             yield Running((service.process.pid,), () if engine is None else (engine.pid,))
