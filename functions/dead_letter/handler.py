@@ -22,7 +22,7 @@ def build(stage: Stage) -> Handler:
     def one(message: Received) -> Verdict:
         wanted, now = read_grave(message.body), stage.clock.now()
         if isinstance(wanted, Notification):
-            return delivering.verdict_of(dead_letters.tell(wanted, now))
+            return delivering.verdict_of(dead_letters.tell(wanted, now, message.receive_count))
         disposition = dead_letters.handle(wanted, now, message.receive_count)
         delivering.measure_death(disposition, stage.observed.telemetry)
         return delivering.verdict_of(disposition)

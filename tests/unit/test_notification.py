@@ -14,6 +14,8 @@ from fencepost.domain.notification import (
     Notification,
     NotificationKind,
     notification_body,
+    notification_of,
+    notification_to_wire,
     notify_to_wire,
     parse_notify,
 )
@@ -54,6 +56,16 @@ def test_another_happening_has_another_id():
     assert len({dead().id, *(other.id for other in others)}) == 6
 
 
+def test_R03_each_opening_of_each_hosts_circuit_has_its_own_id():
+    def opened(host, occasion="1772332200000"):
+        kind = NotificationKind.CIRCUIT_OPEN
+        return Notification.of(kind, team="payments", job="", occasion=occasion, at=AT, host=host)
+
+    notices = [opened("a.example"), opened("b.example"), opened("a.example", "1772332260000")]
+    assert len({notice.id for notice in notices}) == 3
+    assert notification_of(notification_to_wire(notices[0])) == notices[0]
+
+
 def test_all_channels_read_the_same_words():
     told = json.loads(notification_body(dead(due=AT, reason="budget_spent")))
     assert told == {
@@ -64,6 +76,7 @@ def test_all_channels_read_the_same_words():
         "execution_id": EXECUTION,
         "due": "2026-03-01T02:35:00.000Z",
         "reason": "budget_spent",
+        "host": None,
         "at": "2026-03-01T02:35:00.000Z",
     }
 

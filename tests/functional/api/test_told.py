@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.application.store import Key, Put, Table
 from fencepost.domain.outcome import Failed
-from tests.support.api import OWNER_ROLE, Front
+from tests.support.api import ADMIN, OWNER_ROLE, Front
 from tests.support.clients import Machine
 from tests.support.faults import Fault, FaultAt
 from tests.support.steps import calling, errands_left, in_peace
@@ -43,6 +43,36 @@ def test_a_pause_by_hand_is_told_where_it_is_wanted(front, machine):
     machine.run("2026-03-01T12:12:00Z")
     assert told(front) == [("paused", "report", "moving")]
     assert errands_left(front) == []
+
+
+def test_the_end_of_a_pause_is_told_to_whoever_asked_for_pauses(front, machine):
+    wants(front, "paused")
+    front.job(schedule=HOURLY)
+    front.post(REPORT + "/pause", {"until": "2026-03-01T12:14:00Z"})
+    machine.run("2026-03-01T12:18:00Z")
+    assert told(front) == [("paused", "report", None), ("resumed", "report", None)]
+
+
+def test_both_ends_of_a_teams_switch_are_told_to_whoever_asked_for_pauses(front, machine):
+    wants(front, "paused")
+    front.post(PAYMENTS + "/pause", {"note": "moving", "tiers": ["bulk"], "until": "2026-03-02T00:00:00Z"})
+    machine.run("2026-03-01T12:12:00Z")
+    front.post(PAYMENTS + "/resume")
+    machine.run("2026-03-01T12:14:00Z")
+    assert told(front) == [
+        ("paused", "", "bulk until 2026-03-02T00:00:00.000Z: moving"),
+        ("resumed", "", "bulk, critical, recovery, standard"),
+    ]
+    assert {notice.team for notice in front.stage.notifier.told} == {"payments"}
+    assert errands_left(front) == []
+
+
+def test_switches_are_not_told_where_nobody_asked_nor_those_of_the_stage(front, machine):
+    front.post(PAYMENTS + "/pause")
+    wants(front, "paused")
+    assert front.post("/v1/stage/pause", by=ADMIN).status == 200
+    machine.run("2026-03-01T12:12:00Z")
+    assert told(front) == []
 
 
 def test_a_jobs_own_choice_goes_before_its_teams(front, machine):
@@ -146,6 +176,25 @@ def test_a_timer_that_nobody_understands_is_told_with_the_job_that_it_stopped(fr
     machine.run("2026-03-01T12:32:00Z")
     assert front.get(REPORT).body["state"] == "ERROR"
     assert [kind for kind, _, _ in told(front)] == ["job_error"]
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_A1_a_switch_whose_maker_dies_is_told_once_it_is_made(fault):
+    def opened():
+        made = Front.at("2026-03-01T12:10:00Z")
+        wants(made, "paused")
+        return made
+
+    clean = FaultAt()
+    calling(opened(), clean, "POST", PAYMENTS + "/pause")
+    for place in range(len(clean.calls)):
+        front = opened()
+        calling(front, FaultAt(place, fault), "POST", PAYMENTS + "/pause")
+        in_peace(front, minutes=3)
+        assert front.get(PAYMENTS).body["paused"] is True
+        flips = front.get(PAYMENTS).body["revision"] - 2
+        ids = {notice.id for notice in front.stage.notifier.told}
+        assert flips == len(ids) >= 1
 
 
 @pytest.mark.parametrize("fault", Fault)

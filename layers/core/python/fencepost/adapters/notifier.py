@@ -91,7 +91,7 @@ class ChannelNotifier:
             fifo = {"MessageGroupId": notification.team, "MessageDeduplicationId": notification.id}
             client.publish(
                 TopicArn=topic,
-                Subject=clip(f"Fencepost: {notification.job} {notification.kind.value}", 99),
+                Subject=clip(f"Fencepost: {_subject(notification)} {notification.kind.value}", 99),
                 Message=notification_body(notification).decode(),
                 MessageAttributes={
                     "id": {"DataType": "String", "StringValue": notification.id},
@@ -117,6 +117,11 @@ class ChannelNotifier:
             return read_entries(client.put_events(Entries=[entry]))
 
         return _on_aws(perform)
+
+
+def _subject(notification: Notification) -> str:
+    """What it is about: a job, a host, or the team."""
+    return notification.job or notification.host or notification.team
 
 
 def _on_aws(perform: Callable[[], Outcome]) -> Outcome:

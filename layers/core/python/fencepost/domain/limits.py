@@ -70,6 +70,7 @@ class Limits:
     excerpt_bytes: int = 512
     circuit_failures: int = 5
     circuit_open: timedelta = 30 * _S
+    circuit_afresh: timedelta = 60 * _M
     host_wait: timedelta = 1 * _S
     host_wait_longest: timedelta = 60 * _S
     host_lookahead: timedelta = 10 * _M

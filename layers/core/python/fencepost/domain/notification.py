@@ -18,20 +18,22 @@ from fencepost.domain.target_fields import check_arn
 
 
 class NotificationKind(StrEnum):
-    """What happened. The first five concern one firing or a job's rest, the last a job that can no longer fire."""
+    """What happened: to one firing, to a job or a team that rests, to a host that fails, to a job that can no longer fire."""
 
     DEAD = "dead"
     SUCCEEDED = "succeeded"
     SKIPPED = "skipped"
     LATE = "late"
     PAUSED = "paused"
+    RESUMED = "resumed"
+    CIRCUIT_OPEN = "circuit_open"
     JOB_ERROR = "job_error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
     """One thing to tell. `id` is derived from what happened, so whoever tells it again tells it with the same id. `job` is
-    empty where it concerns a whole team.
+    empty where it concerns a whole team, `host` is set where it concerns a host.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Notification:
     execution_id: str | None = None
     due: datetime | None = None
     reason: str | None = None
+    host: str | None = None
     at: datetime
 
     @classmethod
@@ -55,11 +58,12 @@ class Notification:
         execution_id: str | None = None,
         due: datetime | None = None,
         reason: str | None = None,
+        host: str | None = None,
     ) -> Notification:
         """`occasion` tells this happening from a later one of the same kind: the fence of a death (a redrive may
-        die again), the revision of a pause. `at` is no part of the id.
+        die again), the revision of a pause, the instant at which a circuit opened. `at` is no part of the id.
         """
-        facts = "\n".join((kind, team, job, execution_id or "", occasion))
+        facts = "\n".join((kind, team, job, execution_id or "", *([] if host is None else [host]), occasion))
         return cls(
             id=f"ntf-{hashlib.sha256(facts.encode()).hexdigest()[:32]}",
             kind=kind,
@@ -68,6 +72,7 @@ class Notification:
             execution_id=execution_id,
             due=due,
             reason=reason,
+            host=host,
             at=at,
         )
 
@@ -82,6 +87,7 @@ def notification_to_wire(notification: Notification) -> dict[str, object]:
         "execution_id": notification.execution_id,
         "due": optional_wire(notification.due),
         "reason": notification.reason,
+        "host": notification.host,
         "at": to_wire(notification.at),
     }
 
@@ -97,6 +103,7 @@ def notification_of(fields: Mapping[str, Any]) -> Notification:
         execution_id=fields.get("execution_id"),
         due=None if due is None else from_wire(due),
         reason=fields.get("reason"),
+        host=fields.get("host"),
         at=from_wire(fields["at"]),
     )
 

@@ -35,7 +35,7 @@ class Team:
     revision: int = 1
     max_concurrency: int = 50
     notify: NotifyTargets = field(default_factory=NotifyTargets)
-    notify_on: frozenset[str] = frozenset({"dead"})
+    notify_on: frozenset[str] = frozenset({"dead", "circuit_open"})
     tiers: tuple[Tier, ...] = JOB_TIERS
     principals: tuple[str, ...] = ()
     retention: timedelta = timedelta(days=30)

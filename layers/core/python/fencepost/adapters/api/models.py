@@ -14,7 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from fencepost.domain.manners import MOST_PARALLEL, MOST_PER_MINUTE
 
 JobTier = Literal["critical", "standard", "bulk"]
-Event = Literal["dead", "succeeded", "skipped", "late", "paused"]
+JobEvent = Literal["dead", "succeeded", "skipped", "late", "paused"]
+TeamEvent = Literal["dead", "succeeded", "skipped", "late", "paused", "circuit_open"]
 REFERS = "x-refers"
 MAX_LABELS = 8
 MAX_LABEL_CHARACTERS = 256
@@ -100,7 +101,7 @@ class JobBody(Body):
     max_run_seconds: int = Field(3600, ge=30, le=7 * DAY)
     description: str = Field("", max_length=1000)
     labels: Labels = Field(default_factory=dict)
-    notify_on: list[Event] | None = Field(None, max_length=5)
+    notify_on: list[JobEvent] | None = Field(None, max_length=5)
     pause_after_dead: int | None = Field(None, ge=1, le=1000)
     delete_after_completion: bool = False
 
@@ -126,7 +127,7 @@ class TeamBody(Body):
     max_jobs: int = Field(100_000, ge=0, le=10_000_000)
     max_daily_firings: int = Field(10_000_000, ge=0, le=1_000_000_000)
     notify: Notify = Field(default_factory=dict)
-    notify_on: list[Event] = Field(["dead"], max_length=5)
+    notify_on: list[TeamEvent] = Field(["dead", "circuit_open"], max_length=6)
     principals: list[Annotated[str, Field(pattern=_PRINCIPAL)]] = Field([], max_length=100)
     retention_days: int = Field(30, ge=2, le=400)
     allowed_hosts: list[str] | None = Field(None, max_length=100)
@@ -152,7 +153,7 @@ class JobPatch(Body):
     max_run_seconds: int | None = None
     description: str | None = None
     labels: dict[str, str | None] | None = None
-    notify_on: list[Event] | None = None
+    notify_on: list[JobEvent] | None = None
     pause_after_dead: int | None = None
     delete_after_completion: bool | None = None
 
@@ -165,7 +166,7 @@ class TeamPatch(Body):
     max_jobs: int | None = None
     max_daily_firings: int | None = None
     notify: Part | None = None
-    notify_on: list[Event] | None = None
+    notify_on: list[TeamEvent] | None = None
     principals: list[str] | None = None
     retention_days: int | None = None
     allowed_hosts: list[str] | None = None

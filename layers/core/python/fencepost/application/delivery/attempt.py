@@ -71,7 +71,7 @@ class Attempts:
         opened = False
         if left > ZERO:
             now = self.tools.clock.now()
-            opened = self.circuits.note(case.team.name, case.host, case.permit, outcome, now)
+            opened = self.circuits.note(case.team, case.host, case.permit, outcome, now)
         first = case.record.attempts[-1].number == 1
         facts = facts_of(case.record, outcome=outcome.kind.value, first=first)
         return self._record(case, outcome, replace(facts, circuit_opened=opened, waited=case.waited))

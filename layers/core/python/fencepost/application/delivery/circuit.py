@@ -3,19 +3,28 @@
 Failures are counted in each process's memory; what all share is one item per team and host, written only when the
 circuit opens, when somebody takes the probe, and when it closes. A process without trouble never reads it, so the
 circuit costs nothing on the good path. Teams do not share circuits: one team's failing path is not another's.
+
+A circuit opens in one transaction with the notice of it, which goes out as those of pauses do: at least once, under one
+id for each opening, signed and guarded as every notice. A probe that fails only keeps a circuit open, and notices are no
+deliveries: however many of them a host refuses, they open no circuit and so make no notice.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from fencepost.application import keys
 from fencepost.application.codec import VERSION, instant
+from fencepost.application.delivery.notices import wants
+from fencepost.application.errands.telling import notice_put
 from fencepost.application.store import (
     Absent,
+    Committed,
     Compare,
+    Condition,
     Delete,
     Item,
     Lacks,
@@ -25,12 +34,17 @@ from fencepost.application.store import (
     StoreError,
     Update,
     either,
+    equals,
     every,
 )
-from fencepost.domain.instants import to_ms
+from fencepost.domain.instants import floor_ms, to_ms
 from fencepost.domain.limits import Limits
+from fencepost.domain.notification import Notification, NotificationKind
 from fencepost.domain.outcome import Blocked, Failed, Outcome, TimedOut
+from fencepost.domain.teams import Team
 
+KEPT = timedelta(days=1)
+"""An item that nobody needed for so long goes by itself."""
 MEMORY = timedelta(seconds=5)
 HOSTS_REMEMBERED = 1_000
 
@@ -82,16 +96,18 @@ class Circuits:
         except StoreError:
             return Closed()
 
-    def note(self, team: str, host: str, permit: Permit, outcome: Outcome, now: datetime) -> bool:
-        """Counts what came of a call; true when this opened the circuit."""
-        memory = self._memory(f"{team}/{host}")
+    def note(self, team: Team, host: str, permit: Permit, outcome: Outcome, now: datetime) -> bool:
+        """Counts what came of a call; true when this opened the circuit, or kept it open."""
+        name = f"{team.name}/{host}"
+        memory = self._memory(name)
         if isinstance(outcome, Blocked):
             return False
         try:
             if not is_host_failure(outcome):
-                return self._healthy(f"{team}/{host}", memory, permit)
-            return self._failed(f"{team}/{host}", memory, permit, now)
-        except StoreError:
+                return self._healthy(name, memory, permit)
+            return self._failed(memory, permit, now) and self._opened(team, host, memory, now)
+        except StoreError:  # open or not, nobody told us: the next call reads it
+            memory.read_at = None
             return False
 
     def _asked(self, name: str, memory: _Memory, now: datetime) -> Permit:
@@ -100,7 +116,7 @@ class Circuits:
         if memory.until is None and memory.read_at is not None and now - memory.read_at < MEMORY:
             return Closed()
         item = self.store.get(keys.circuit(name))
-        until = None if item is None else instant(item.get("until"))
+        until = _ends(item, "until")
         was_open = memory.until is not None
         memory.read_at, memory.until = now, until
         if until is None:
@@ -130,26 +146,57 @@ class Circuits:
             memory.until = None
         return False
 
-    def _failed(self, name: str, memory: _Memory, permit: Permit, now: datetime) -> bool:
+    def _failed(self, memory: _Memory, permit: Permit, now: datetime) -> bool:
+        """Whether that is one failure too many."""
         memory.failures += 1
         known_open = memory.until is not None and now < memory.until
         few = memory.failures < self.limits.circuit_failures
-        if not isinstance(permit, Probe) and (few or known_open):
+        return isinstance(permit, Probe) or not (few or known_open)
+
+    def _opened(self, team: Team, host: str, memory: _Memory, now: datetime) -> bool:
+        """Opens the circuit, and tells of it where it was closed; false where somebody was first."""
+        key, until = keys.circuit(f"{team.name}/{host}"), now + self.limits.circuit_open
+        item = self.store.get(key)
+        before = _ends(item, "until")
+        if before is not None and before > now:
+            memory.until = before
             return False
-        until = now + self.limits.circuit_open
-        memory.until = until
         opened = Update(
-            key=keys.circuit(name),
-            set={"v": VERSION, "until": to_ms(until)},
+            key=key,
+            set={"v": VERSION, "until": to_ms(until), "expires": to_ms(until + KEPT) // 1000},
             remove=("probe",),
-            condition=either(Absent(), Compare("until", "<=", to_ms(now))),
+            condition=_as_read(item),
         )
-        return not isinstance(self.store.write(opened), Lost)
+        afresh = before is None or before + self.limits.circuit_afresh <= now
+        if afresh and wants(NotificationKind.CIRCUIT_OPEN, team, None):
+            notice = notice_put(_notice(team, host, memory.failures, now))
+            won = isinstance(self.store.transact((opened, notice)), Committed)
+        else:
+            won = not isinstance(self.store.write(opened), Lost)
+        if won:
+            memory.until = until
+        else:
+            memory.read_at = None
+        return won
 
     def _memory(self, name: str) -> _Memory:
         if len(self._known) >= HOSTS_REMEMBERED and name not in self._known:
             self._known.clear()
         return self._known.setdefault(name, _Memory())
+
+
+def _notice(team: Team, host: str, failures: int, now: datetime) -> Notification:
+    """What its team is told of an opening."""
+    at = floor_ms(now)
+    return Notification.of(
+        NotificationKind.CIRCUIT_OPEN,
+        team=team.name,
+        job="",
+        occasion=str(to_ms(at)),
+        at=at,
+        reason=f"failures in a row: {failures}; it is called again when a probe gets through",
+        host=host,
+    )
 
 
 def is_host_failure(outcome: Outcome) -> bool:
@@ -163,7 +210,22 @@ def is_host_failure(outcome: Outcome) -> bool:
             return False
 
 
+def _ends(item: Item | None, name: str) -> datetime | None:
+    """An instant of a circuit's item; None where it has none that anybody can read: that circuit is closed."""
+    value = None if item is None else item.get(name)
+    with suppress(TypeError, ValueError, OverflowError):
+        return instant(value)
+    return None
+
+
+def _as_read(item: Item | None) -> Condition:
+    """The item still says what was read; one that says nothing may be overwritten."""
+    if item is None:
+        return Absent()
+    return equals("until", item["until"]) if _ends(item, "until") is not None else Present()
+
+
 def _later(item: Item, now: datetime) -> datetime | None:
     """When it is worth asking again: the circuit's own end, or that of somebody's probe."""
-    ends = [end for end in (instant(item.get("until")), instant(item.get("probe"))) if end is not None]
+    ends = [end for end in (_ends(item, "until"), _ends(item, "probe")) if end is not None]
     return max((end for end in ends if end > now), default=None)

@@ -67,13 +67,15 @@ class DeadLetters:
         except (StoreBusyError, OutcomeUnknownError, QueueUnavailableError) as error:
             return PutBack(seconds=BUSY_SECONDS, why=str(error))
 
-    def tell(self, notification: Notification, now: datetime) -> Disposition:
-        """Tells what happened to a job by itself: it was paused, or can no longer fire."""
+    def tell(self, notification: Notification, now: datetime, receives: int = 1) -> Disposition:
+        """Tells what no firing's end tells: a pause, a job that can no longer fire, a host that fails. Whoever does not
+        take it is told again after twice the time each time.
+        """
         team = self.tools.reads.team(notification.team, now)
         if team is None:
             return Acknowledge(why=f"there is no team {notification.team} any more")
         if not self.notices.notifier.notify(notification, team.notify):
-            return PutBack(seconds=UNTOLD_SECONDS, why="the team could not be told yet")
+            return PutBack(seconds=_again_after(receives), why="the team could not be told yet")
         return Acknowledge(why="the team is told")
 
     def _handle(self, identity: ExecutionId, now: datetime) -> Disposition:
@@ -157,5 +159,9 @@ def _patient(disposition: Disposition, receives: int) -> Disposition:
         return disposition
     if facts.state is not ExecutionState.DEAD and receives >= MOST_TELLINGS:
         return Acknowledge(why="the team could not be told, and is not told any more", facts=facts)
-    seconds = min(UNTOLD_SECONDS * 2 ** min(receives - 1, 8), LONGEST_UNTOLD_SECONDS)
-    return replace(disposition, seconds=seconds)
+    return replace(disposition, seconds=_again_after(receives))
+
+
+def _again_after(receives: int) -> int:
+    """A minute, then twice as long each time, up to an hour."""
+    return min(UNTOLD_SECONDS * 2 ** min(receives - 1, 8), LONGEST_UNTOLD_SECONDS)

@@ -10,13 +10,20 @@ from fencepost.domain.model import Team
 from fencepost.domain.notification import Notification, NotificationKind
 
 
+_RESTS = {"pause": NotificationKind.PAUSED, "resume": NotificationKind.RESUMED}
+"""Who asked for `paused` is told of both ends of a pause."""
+
+
 def notices(change: Change, team: Team, *, always: bool = False) -> Change:
-    """`change` with what its team wants to be told of it: that the job is paused, and that occurrences were skipped."""
+    """`change` with what its team wants to be told of it: that the job is paused or resumed, and that occurrences were
+    skipped.
+    """
     job, told = change.job, list[Notification]()
-    if change.what == "pause" and (always or wants(NotificationKind.PAUSED, team, job)):
+    kind = _RESTS.get(change.what)
+    if kind is not None and (always or wants(NotificationKind.PAUSED, team, job)):
         told.append(
             Notification.of(
-                NotificationKind.PAUSED,
+                kind,
                 team=job.team,
                 job=job.name,
                 occasion=str(job.revision),

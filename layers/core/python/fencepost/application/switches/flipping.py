@@ -9,20 +9,22 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from fencepost.application import keys, messages
-from fencepost.application.codec import differing
+from fencepost.application.codec_job import encode_team
+from fencepost.application.delivery.notices import wants
+from fencepost.application.errands.telling import notice_put
 from fencepost.application.ports import Queues, QueueUnavailableError
 from fencepost.application.registry.documents import pauses, team_declaration
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_team
 from fencepost.application.registry.results import Conflict, Missing
 from fencepost.application.registry.revisions import Entry, encode_entry
-from fencepost.application.registry.team_writes import team_update
 from fencepost.application.scanning.tick import marked_teams
-from fencepost.application.store import Absent, Action, Cancelled, Put, Update, equals
+from fencepost.application.store import Absent, Cancelled, Condition, Put, equals
 from fencepost.application.switches.codec import StageSwitches, encode_stage
 from fencepost.application.switches.reading import stage_switches
-from fencepost.domain.instants import floor_ms
+from fencepost.domain.instants import floor_ms, to_wire
 from fencepost.domain.model import Caller
+from fencepost.domain.notification import Notification, NotificationKind
 from fencepost.domain.policies import Tier
 from fencepost.domain.switches import Halt, paused, resumed
 from fencepost.domain.teams import Team
@@ -80,10 +82,12 @@ class Switches:
                 return Conflict(revision=before.revision, expected=flip.expected)
             halts = flip.applied(before.halts, now)
             after = replace(before, halts=halts, revision=before.revision + 1)
-            write = team_update(before, after)
+            write = Put(
+                key=keys.team(name), item=encode_team(after), condition=equals("rev", before.revision)
+            )
             entry = _entry(flip, now, after.revision, _team(before, now), _team(after, now))
             audit = Put(key=keys.team_revision(name, after.revision), item=encode_entry(entry))
-            return after if self._written(write, audit) else None
+            return after if self._written(write, audit, *_told(flip, after, now)) else None
 
         outcome: Team | Missing | Conflict = self._tried(attempt)
         if isinstance(outcome, Team):
@@ -98,7 +102,12 @@ class Switches:
             if flip.expected not in {None, before.revision}:
                 return Conflict(revision=before.revision, expected=flip.expected)
             after = StageSwitches(revision=before.revision + 1, halts=flip.applied(before.halts, now))
-            write = _stage_written(before, after)
+            known: Condition = equals("rev", before.revision)
+            write = Put(
+                key=keys.stage(),
+                item=encode_stage(after),
+                condition=known if before.stored else Absent(),
+            )
             states = ({"pauses": pauses(each.halts, now)} for each in (before, after))
             entry = _entry(flip, now, after.revision, *states)
             audit = Put(key=keys.stage_revision(after.revision), item=encode_entry(entry))
@@ -117,7 +126,7 @@ class Switches:
             self.ports.clock.sleep(self.ports.entropy.fraction() * _STEP)
         return Conflict(revision=None)
 
-    def _written(self, *writes: Action) -> bool:
+    def _written(self, *writes: Put) -> bool:
         return not isinstance(self.ports.store.transact(writes, self.ports.entropy.token()), Cancelled)
 
     def _pump(self, teams: Sequence[str]) -> None:
@@ -129,15 +138,30 @@ class Switches:
             self.queues.send([*soon, *later])
 
 
-def _stage_written(before: StageSwitches, after: StageSwitches) -> Action:
-    if not before.stored:
-        return Put(key=keys.stage(), item=encode_stage(after), condition=Absent())
-    changed, gone = differing(encode_stage(before), encode_stage(after))
-    return Update(key=keys.stage(), set=changed, remove=gone, condition=equals("rev", before.revision))
-
-
 def _team(team: Team, now: datetime) -> dict[str, Any]:
     return team_declaration(team) | {"pauses": pauses(team.halts, now)}
+
+
+def _told(flip: Flip, team: Team, now: datetime) -> list[Put]:
+    """What the team is told, if it asked to be. Of the stage's switches no team is told: its waiting records say why."""
+    if not wants(NotificationKind.PAUSED, team, None):
+        return []
+    notice = Notification.of(
+        NotificationKind.RESUMED if flip.back else NotificationKind.PAUSED,
+        team=team.name,
+        job="",
+        occasion=str(team.revision),
+        at=now,
+        reason=_words(flip),
+    )
+    return [notice_put(notice)]
+
+
+def _words(flip: Flip) -> str:
+    """Which tiers, until when, and why, e.g. ``bulk, standard until 2026-03-01T12:00:00.000Z: the ledger is down``."""
+    tiers = ", ".join(sorted(flip.tiers))
+    until = "" if flip.until is None else f" until {to_wire(flip.until)}"
+    return f"{tiers}{until}" + ("" if flip.note is None else f": {flip.note}")
 
 
 def _entry(flip: Flip, now: datetime, revision: int, before: dict[str, Any], after: dict[str, Any]) -> Entry:
