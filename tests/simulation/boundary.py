@@ -16,6 +16,7 @@ from fencepost.application.store import (
     OutcomeUnknownError,
     Reason,
     StoreBusyError,
+    Table,
 )
 from tests.simulation import labels
 from tests.simulation.dice import spread
@@ -100,7 +101,7 @@ class Boundary:
             if isinstance(part, Trap):
                 self._armed.disarm(part)
                 self._journal.note(SPRUNG, part.what, tuple(sorted(words)))
-                part.spring()
+                part.spring(_whose(call))
             elif _fits(part, call):
                 return part, words
         for fault in self._armed.anywhere:
@@ -237,10 +238,24 @@ class Boundary:
         if not all(holds(action.condition, old) for action, old in zip(actions, olds, strict=True)):
             return ["losing"]
         return [
-            labels.label(action.key.table, action.key.pk, action.key.sk, old, quickly(action, old))
+            word
             for action, old in zip(actions, olds, strict=True)
             if not isinstance(action, Check)
+            for word in labels.words(
+                action.key.table, action.key.pk, action.key.sk, old, quickly(action, old)
+            )
         ]
+
+
+def _whose(call: PortCall) -> str | None:
+    """The uid of the first job that a write is about."""
+    actions = call.args[:1] if call.method == "write" else call.args[0] if call.method == "transact" else ()
+    for action in actions:
+        if action.key.table == Table.EXECUTIONS and not action.key.pk.startswith("D#"):
+            return str(action.key.pk)
+        if action.key.table == Table.JOBS and action.key.pk.startswith("J#"):
+            return str(action.key.pk[2:])
+    return None
 
 
 def _fits(fault: Fault, call: PortCall) -> bool:

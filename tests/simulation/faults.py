@@ -61,13 +61,16 @@ class Fault:
 
 @dataclass(slots=True)
 class Trap:
-    """Runs `spring` beside the first call at or after `at` that is `on` a move: an owner at the worst moment."""
+    """Runs `spring` beside the first call at or after `at` that is `on` a move: an owner at the worst moment.
+
+    It is told whose job moves, where that can be told.
+    """
 
     number: int
     at: int
     on: str
     what: str
-    spring: Callable[[], None] = field(repr=False)
+    spring: Callable[[str | None], None] = field(repr=False)
 
 
 Part = Fault | Trap
@@ -106,7 +109,7 @@ class Armed:
             part = self._impatient[0]
             self.disarm(part)
             if isinstance(part, Trap):
-                part.spring()
+                part.spring(None)
             else:
                 part.on = None
                 self.anywhere.append(part)

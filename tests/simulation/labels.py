@@ -9,23 +9,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-MOVES = (
-    "claim",
-    "skip_at_claim",
-    "settle",
-    "join",
-    "lease",
-    "defer",
-    "skip_overlap",
-    "cancel",
-    "give_up",
-    "succeed",
-    "retry",
-    "die",
-    "redrive",
-    "adopt",
-)
-JOB_MOVES = ("create", "edit", "pause", "resume", "delete", "fail")
+_NOT_RUNNING = ("QUEUED", "WAITING", "RETRY_WAIT")
+EXECUTION_MOVES: Mapping[str, tuple[str, ...]] = {
+    "claim": (),
+    "skip_at_claim": (),
+    "settle": (),
+    "join": ("QUEUED", "RETRY_WAIT"),
+    "lease": _NOT_RUNNING,
+    "defer": _NOT_RUNNING,
+    "skip_overlap": _NOT_RUNNING,
+    "skip_held": _NOT_RUNNING,
+    "cancel": _NOT_RUNNING,
+    "give_up": _NOT_RUNNING,
+    "succeed": ("RUNNING",),
+    "retry": ("RUNNING",),
+    "die": ("RUNNING",),
+    "redrive": ("DEAD",),
+    "adopt": ("CANCELLED",),
+}
+JOBS_MOVES: Mapping[str, tuple[str, ...]] = {
+    "create": (),
+    "pause": ("ACTIVE", "COMPLETED", "ERROR"),
+    "resume": ("PAUSED", "ERROR"),
+    "fail": ("ACTIVE",),
+    "complete": ("ACTIVE",),
+    "edit": ("ACTIVE", "PAUSED", "COMPLETED", "ERROR"),
+    "delete": ("ACTIVE", "PAUSED", "COMPLETED", "ERROR"),
+}
+"""Each move with the states that it leads out of; none where it creates the record."""
+
+
+def _arrows(moves: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(arrow(move, source, moves) for move in moves for source in moves[move] or ("",))
+
+
+def arrow(move: str, source: str, moves: Mapping[str, tuple[str, ...]]) -> str:
+    """The word for a move out of one state: the move's own where there is only one."""
+    return f"{move} {source}" if len(moves[move]) > 1 else move
+
+
+MOVES, JOB_MOVES = tuple(EXECUTION_MOVES), tuple(JOBS_MOVES)
+ARROWS, JOB_ARROWS = _arrows(EXECUTION_MOVES), _arrows(JOBS_MOVES)
 
 _CREATED = {"QUEUED": "claim", "SKIPPED": "skip_at_claim", "CANCELLED": "settle"}
 _FROM_RUNNING = {"SUCCEEDED": "succeed", "RETRY_WAIT": "retry", "DEAD": "die"}
@@ -37,6 +61,7 @@ _FROM_UNSTARTED = {
     "CANCELLED": "cancel",
     "DEAD": "give_up",
 }
+_UNSTARTED = frozenset(_NOT_RUNNING)
 _FROM_FINAL = {"DEAD": "redrive", "CANCELLED": "adopt"}
 _CONTROL = {
     "S": "slot",
@@ -47,13 +72,38 @@ _CONTROL = {
     "W": "watermark",
     "K": "tick_lease",
     "C": "circuit",
+    "P": "place",
+    "E": "errand",
+    "A": "agenda",
+    "Z": "switch",
 }
 
 Item = Mapping[str, Any]
 
 
+def words(table: str, pk: str, sk: str, old: Item | None, new: Item | None) -> tuple[str, ...]:
+    """The word for a write, and the one for its arrow in the table where that is another."""
+    word = label(table, pk, sk, old, new)
+    one = arrow_of(word, old)
+    return (word,) if one in {None, word} else (word, str(one))
+
+
+def arrow_of(word: str, old: Item | None) -> str | None:
+    """The arrow of a move out of `old`; None for a write that is no move."""
+    moves = EXECUTION_MOVES if word in EXECUTION_MOVES else JOBS_MOVES
+    if word not in moves:
+        return None
+    return arrow(word, "" if old is None else state_of(old), moves)
+
+
+def state_of(item: Item) -> str:
+    """The state as it is shown: an exhausted job's is COMPLETED."""
+    return "COMPLETED" if item.get("exhausted") and item["state"] == "ACTIVE" else str(item["state"])
+
+
 def table_of(word: str) -> str:
     """The table whose writes a word is for."""
+    word = word.partition(" ")[0]
     if word in JOB_MOVES:
         return "jobs"
     if word in {"timer", "forget"}:
@@ -86,13 +136,17 @@ def execution_move(old: Item | None, new: Item | None) -> str:
         return _FROM_RUNNING.get(state, "impossible")
     if before in _FROM_FINAL and state == "QUEUED":
         return _FROM_FINAL[before]
-    if before in {"QUEUED", "WAITING", "RETRY_WAIT"} and (state != before or _attempts(new) > _attempts(old)):
-        return _FROM_UNSTARTED.get(state, "impossible")
+    if before in _UNSTARTED and (state != before or _put_off_again(old, new)):
+        held = state == "SKIPPED" and new.get("reason") != "overlap"
+        return "skip_held" if held else _FROM_UNSTARTED.get(state, "impossible")
     return "note" if state == before else "impossible"
 
 
-def _attempts(item: Item) -> int:
-    return int(item.get("attempt", 0))
+def _put_off_again(old: Item, new: Item) -> bool:
+    """It counts another attempt without a call, or waits longer for its host."""
+    return int(new.get("attempt", 0)) > int(old.get("attempt", 0)) or (
+        new["state"] == "RETRY_WAIT" and new.get("retry") != old.get("retry")
+    )
 
 
 def job_move(old: Item | None, new: Item | None) -> str:
@@ -102,4 +156,6 @@ def job_move(old: Item | None, new: Item | None) -> str:
     if new["state"] != old["state"]:
         moves = {"PAUSED": "pause", "ACTIVE": "resume", "DELETED": "delete", "ERROR": "fail"}
         return moves.get(str(new["state"]), "impossible")
-    return "exhaust" if new["rev"] == old["rev"] else "edit"
+    if new["rev"] != old["rev"]:
+        return "edit"
+    return "complete" if new.get("exhausted") and not old.get("exhausted") else "note"

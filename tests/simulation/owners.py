@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,25 +11,22 @@ from fencepost.application.registry import lifecycle
 from fencepost.application.registry.drafts import JobDraft, Settings
 from fencepost.application.registry.jobs import JobRequest, declare
 from fencepost.application.registry.reading import find_job
-from fencepost.application.registry.teams import TeamDraft, TeamRequest, declare_team
 from fencepost.domain.faults import Faults
 from fencepost.domain.identity import ExecutionId
+from fencepost.domain.instants import floor_ms
 from fencepost.domain.model import (
-    Caller,
     LongWork,
     Misfire,
     MisfirePolicy,
     Overlap,
     RetryPolicy,
-    Team,
     Tier,
 )
 from fencepost.domain.states import Reason
+from tests.simulation import administration
+from tests.simulation.administration import OWNER, named
 from tests.simulation.plan import JobPlan, OpPlan, TeamPlan
 from tests.simulation.stage import SimStage
-
-OWNER = Caller(principal="arn:aws:iam::111122223333:role/owner", admin=True)
-SNS = "arn:aws:sns:eu-central-1:111122223333:told"
 
 
 def settings_of(raw: Mapping[str, Any]) -> Settings:
@@ -56,9 +52,7 @@ def settings_of(raw: Mapping[str, Any]) -> Settings:
 
 def draft_of(job: JobPlan, schedule: Mapping[str, Any], settings: Mapping[str, Any]) -> JobDraft:
     """The declaration of a drawn job."""
-    target = {
-        "webhook": {"url": f"https://{job.name}.example.com/hook", "timeout_seconds": job.timeout},
-    }
+    target = {"webhook": {"url": f"https://{job.host}/hook", "timeout_seconds": job.timeout}}
     return JobDraft(schedule=schedule, target=target, payload=b'{"n":1}', settings=settings_of(settings))
 
 
@@ -68,15 +62,13 @@ class Owners:
     def __init__(self, jobs: Mapping[tuple[str, str], JobPlan]) -> None:
         self._jobs = jobs
 
-    def declare_team(self, stage: SimStage, team: TeamPlan, cap: int | None = None) -> str:
-        """Creates the team, or changes its cap."""
-
-        def draw(current: Team | None) -> TeamDraft:
-            base = current or Team(name=team.name, notify_on=frozenset(team.notify_on))
-            return TeamDraft(team=replace(base, max_concurrency=cap or team.cap), notify={"sns": SNS})
-
-        request = TeamRequest(caller=OWNER, team=team.name)
-        return type(declare_team(stage.registry, request, draw)).__name__
+    def declare_team(self, stage: SimStage, team: TeamPlan) -> str:
+        """Creates the team, and its calendar."""
+        quiet = administration.calendar(stage, team.name, team.quiet)
+        made = administration.team(
+            stage, team.name, cap=team.cap, hosts=team.hosts, notify_on=frozenset(team.notify_on)
+        )
+        return f"{made}, {quiet}"
 
     def declare(self, stage: SimStage, job: JobPlan) -> str:
         """Creates the job as drawn."""
@@ -89,27 +81,31 @@ class Owners:
             case "edit" | "retune" | "same":
                 return self._edit(stage, op)
             case "create":
-                return self._create(stage, op, f"{op.job}-b{op.number}")
+                return self._create(stage, op, f"{op.job.partition('-b')[0]}-b{op.number}")
             case "recreate":
                 deleted = self._delete(stage, op)
                 return f"{deleted}, {self._create(stage, op, op.job)}"
             case "delete":
                 return self._delete(stage, op)
             case "pause":
-                request = self._request(op.team, op.job)
-                cancel = op.facts["cancel_started"]
-                return _name(lifecycle.pause(stage.registry, request, cancel_started=cancel))
+                return self._pause(stage, op)
             case "resume":
-                return _name(lifecycle.resume(stage.registry, self._request(op.team, op.job)))
+                return named(lifecycle.resume(stage.registry, self._request(op.team, op.job)))
             case "run_now":
                 return self._run_now(stage, op)
             case _:
-                raise ValueError(f"{op.what} is no operation of an owner")
+                return administration.act(stage, op)
+
+    def _pause(self, stage: SimStage, op: OpPlan) -> str:
+        minutes = op.facts["minutes"]
+        until = None if minutes is None else floor_ms(stage.clock.now() + timedelta(minutes=minutes))
+        request, cancel = self._request(op.team, op.job), op.facts["cancel_started"]
+        return named(lifecycle.pause(stage.registry, request, until=until, cancel_started=cancel))
 
     def redrive(self, stage: SimStage, team: str, execution: str) -> str:
         """Brings a dead execution back."""
         redrive = stage.delivery.redrive
-        return _name(redrive.one(OWNER, team, ExecutionId.parse(execution), stage.clock.now()))
+        return named(redrive.one(OWNER, team, ExecutionId.parse(execution), stage.clock.now()))
 
     def cancel(self, stage: SimStage, execution: str, *, begun_too: bool) -> str:
         """Cancels one execution."""
@@ -117,10 +113,14 @@ class Owners:
         answer = stage.delivery.cancel.execution(
             identity, Reason.PAUSED, stage.clock.now(), begun_too=begun_too
         )
-        return f"{_name(answer)}" if isinstance(answer, CancelledNow) else _name(answer)
+        return f"{named(answer)}" if isinstance(answer, CancelledNow) else named(answer)
+
+    def _planned(self, op: OpPlan) -> JobPlan | None:
+        """The plan of the job, or of the one beside which it was created."""
+        return self._jobs.get((op.team, op.job.partition("-b")[0]))
 
     def _edit(self, stage: SimStage, op: OpPlan) -> str:
-        job = self._jobs.get((op.team, op.job))
+        job = self._planned(op)
         if job is None:
             return "Missing"
         found = find_job(stage.store, op.team, op.job)
@@ -131,31 +131,27 @@ class Owners:
         return self._answered(stage, op.team, op.job, draft_of(job, schedule, settings))
 
     def _create(self, stage: SimStage, op: OpPlan, name: str) -> str:
-        job = self._jobs.get((op.team, op.job))
+        job = self._planned(op)
         if job is None:
             return "Missing"
         draft = draft_of(job, op.facts["schedule"], op.facts["settings"])
         return self._answered(stage, op.team, name, draft)
 
     def _delete(self, stage: SimStage, op: OpPlan) -> str:
-        return _name(lifecycle.delete(stage.registry, self._request(op.team, op.job)))
+        return named(lifecycle.delete(stage.registry, self._request(op.team, op.job)))
 
     def _run_now(self, stage: SimStage, op: OpPlan) -> str:
         job = find_job(stage.store, op.team, op.job)
         if job is None or job.state != "ACTIVE":
             return "Missing"
         key = f"request-{op.number}"
-        return _name(stage.delivery.run_now.start(job, key, OWNER, stage.clock.now()))
+        return named(stage.delivery.run_now.start(job, key, OWNER, stage.clock.now()))
 
     def _answered(self, stage: SimStage, team: str, name: str, draft: JobDraft) -> str:
         try:
-            return _name(declare(stage.registry, self._request(team, name), lambda _: draft))
+            return named(declare(stage.registry, self._request(team, name), lambda _: draft))
         except Faults as refused:
             return f"Faults: {refused.faults[0].rule}"
 
     def _request(self, team: str, name: str) -> JobRequest:
         return JobRequest(caller=OWNER, team=team, name=name)
-
-
-def _name(answer: object) -> str:
-    return type(answer).__name__

@@ -13,15 +13,22 @@ from tests.simulation.kernel import HOUR, MINUTE
 FAULTS_END = 80 * MINUTE
 END = 2 * HOUR
 TIERS = ("critical", "standard", "bulk")
+CALENDAR = "quiet"
+"""The calendar that every team has; some of its jobs leave out what it names."""
+
+HostLimits = Mapping[str, tuple[int | None, int | None]]
+"""By host: how many calls at once, and how many a minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamPlan:
-    """A team and its cap."""
+    """A team, its cap, the hosts that it spares, and the spans of its calendar."""
 
     name: str
     cap: int
     notify_on: tuple[str, ...] = ("dead",)
+    hosts: HostLimits = field(default_factory=dict)
+    quiet: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +43,7 @@ class JobPlan:
     settings: Mapping[str, Any]
     timeout: int
     odds: Mapping[str, float]
+    host: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,15 @@ OPS: Weights = MappingProxyType(
         "cancel": 1,
         "cap": 3,
         "corrupt": 0.3,
+        "hosts": 1,
+        "calendar": 1,
+        "uncalendar": 0.2,
+        "halt": 1,
+        "unhalt": 1,
+        "halt_stage": 0.4,
+        "unhalt_stage": 0.4,
+        "backfill": 1.5,
+        "call_off": 0.5,
     }
 )
 FAULTS: Weights = MappingProxyType(
@@ -75,6 +84,14 @@ class Profile:
     latency: tuple[int, int] = (20 * MS, 2 * SECOND)
     skews: int = 2 * SECOND
     deaf: float = 0.1
+    sparing: float = 0.2
+    """How many teams spare hosts from the beginning, and (`sharing`) how many jobs share one."""
+    sharing: float = 0.15
+    excluding: float = 0.15
+    ending: float = 0.05
+    expiring: float = 0.3
+    focus: int = 0
+    """How many jobs owners do something to; 0: all."""
 
 
 MIXED = Profile()
@@ -95,6 +112,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             latency=(5 * MS, 20 * MS),
             skews=SECOND // 2,
             deaf=0.0,
+            sparing=0.0,
         ),
         "generations": replace(
             MIXED,
@@ -173,6 +191,103 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             fault_weights={Kind.PAUSE_BEFORE: 5, Kind.LATE_EFFECT: 3, Kind.LOST_ANSWER: 2},
             aims={"timer": 4, "watermark": 3, "create": 2, "edit": 2, "redrive": 2, "claim": 2},
         ),
+        "switches": replace(
+            MIXED,
+            ops=(14, 26),
+            op_weights={
+                "halt": 6,
+                "unhalt": 5,
+                "halt_stage": 3,
+                "unhalt_stage": 3,
+                "cap": 1,
+                "redrive": 2,
+                "pause": 1,
+                "resume": 1,
+                "edit": 1,
+                "run_now": 1,
+            },
+            aims={"claim": 2, "join": 5, "lease": 5, "skip_held": 4, "retry": 2, "mark": 2, "switch": 3},
+            caps=(1, 8),
+            catch_up=0.3,
+            mail={"duplicated": 0.1, "redelivered": 0.08, "delayed": 0.02, "reordered": 1.0},
+        ),
+        "backfills": replace(
+            MIXED,
+            ops=(12, 24),
+            focus=6,
+            op_weights={
+                "backfill": 10,
+                "call_off": 4,
+                "pause": 2,
+                "resume": 2,
+                "delete": 0.5,
+                "edit": 1,
+                "halt": 1,
+                "unhalt": 1,
+                "cap": 1,
+            },
+            aims={"claim": 5, "errand": 4, "lease": 3, "cancel": 3, "send": 2, "join": 1, "edit": 1},
+        ),
+        "calendars": replace(
+            MIXED,
+            ops=(16, 30),
+            excluding=0.8,
+            catch_up=0.4,
+            op_weights={"calendar": 8, "uncalendar": 1, "edit": 4, "backfill": 1, "pause": 1, "resume": 1},
+            aims={"claim": 5, "skip_at_claim": 5, "edit": 2, "adopt": 1},
+            troubles=(1, 4),
+        ),
+        "pauses": replace(
+            MIXED,
+            ops=(24, 40),
+            focus=8,
+            expiring=0.9,
+            op_weights={"pause": 12, "resume": 3, "edit": 3, "retune": 1, "delete": 0.5, "run_now": 1},
+            aims={"pause": 3, "resume": 5, "claim": 4, "cancel": 3, "agenda": 3, "settle": 2, "adopt": 1},
+            trouble_weights={"missing": 4, "late": 4, "doubled": 4, "bunched": 2},
+            troubles=(1, 4),
+        ),
+        "manners": replace(
+            MIXED,
+            sparing=1.0,
+            sharing=0.7,
+            firings=320,
+            caps=(3, 12),
+            slowest=(3 * SECOND, 25 * SECOND),
+            workers=0.1,
+            op_weights={"hosts": 6, "run_now": 5, "pause": 2, "resume": 2, "edit": 3, "redrive": 2, "cap": 1},
+            aims={"place": 5, "defer": 5, "lease": 4, "call": 2, "cancel": 1, "retry": 2},
+            mail={"duplicated": 0.1, "redelivered": 0.08, "delayed": 0.02, "reordered": 1.0},
+        ),
+        "endings": replace(
+            MIXED,
+            ops=(24, 40),
+            focus=6,
+            ending=0.3,
+            op_weights={
+                "corrupt": 5,
+                "edit": 6,
+                "pause": 5,
+                "resume": 5,
+                "delete": 2,
+                "recreate": 3,
+                "retune": 2,
+                "run_now": 1,
+            },
+            aims={
+                "complete": 4,
+                "fail": 4,
+                "claim": 2,
+                "edit COMPLETED": 2,
+                "edit ERROR": 2,
+                "pause COMPLETED": 2,
+                "pause ERROR": 2,
+                "resume ERROR": 2,
+                "delete COMPLETED": 1,
+                "delete ERROR": 1,
+                "skip_at_claim": 1,
+            },
+        ),
     }
 )
 
@@ -185,6 +300,14 @@ MIX: Weights = MappingProxyType(
         "overlaps": 2,
         "deliveries": 2,
         "planting": 2,
+        "switches": 2,
+        "backfills": 1,
+        "calendars": 1,
+        "pauses": 1,
+        "manners": 1,
+        "endings": 2,
+        "graves": 1,
+        "workers": 1,
         "calm": 0.2,
     }
 )

@@ -125,7 +125,7 @@ def _difference(old: Any, new: Any) -> str:
             value = new.get(name)
             parts.append(f"{name} {_instant(value) if isinstance(value, int) else value}")
     if "x" in new:
-        parts.append(f"of {new['x']} fence {new['f']}")
+        parts.append(f"of {new['x']} fence {new.get('f', '-')}")
     return ", ".join(parts)
 
 

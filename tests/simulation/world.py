@@ -232,14 +232,11 @@ class World:
             if op.on is not None
         ]
 
-    def _do(self, op: OpPlan) -> None:
-        """An owner does something."""
+    def _do(self, op: OpPlan, about: str | None = None) -> None:
+        """An owner does something, to the job `about` if its moment is that job's."""
+        op = self._moved_to(op, about)
         name = f"{op.what} {op.team}/{op.job} (op {op.number})"
         match op.what:
-            case "cap":
-                team = next(each for each in self.plan.teams if each.name == op.team)
-                cap = op.facts["cap"]
-                self.ask(f"cap {team.name} to {cap}", partial(self.owners.declare_team, team=team, cap=cap))
             case "redrive":
                 found = self._some("DEAD", op)
                 if found is not None:
@@ -255,14 +252,19 @@ class World:
             case _:
                 self.ask(name, partial(self.owners.act, op=op))
 
+    def _moved_to(self, op: OpPlan, about: str | None) -> OpPlan:
+        item = None if about is None or "there" not in op.facts else self.store.peek(keys.job(about))
+        return op if item is None else replace(op, team=str(item["team"]), job=str(item["name"]))
+
     def _some(self, state: str, op: OpPlan) -> str | None:
-        """The id of an execution of the team in `state`, the same for the same op."""
+        """The id of an execution of the team in `state`, of that very job if it has one; the same for the same op."""
         found = [
-            f"{item['pk']}-{str(item['sk']).replace('#', '-', 1)}"
+            (item["job"], f"{item['pk']}-{str(item['sk']).replace('#', '-', 1)}")
             for item in self.store.everything(Table.EXECUTIONS)
             if item.get("state") == state and item.get("team") == op.team
         ]
-        return found[op.number % len(found)] if found else None
+        chosen = [each for job, each in found if job == op.job] or [each for _, each in found]
+        return chosen[op.number % len(chosen)] if chosen else None
 
     def _corrupt(self, op: OpPlan) -> None:
         """Something writes nonsense over a job's timer that is not claimed yet."""

@@ -7,9 +7,12 @@ from datetime import datetime
 
 from tests.simulation.checkers import (
     attempts,
+    backfills,
     decisions,
     fences,
     holders,
+    holds,
+    hosts,
     ledger,
     rest,
     slots,
@@ -42,6 +45,9 @@ CHECKERS: Mapping[str, Checker] = {
     "g": rest.check_timers,
     "h": decisions.check,
     "i": wakeups.check,
+    "a'": backfills.check,
+    "c'": hosts.check,
+    "h'": holds.check,
     "x": unbroken,
 }
 

@@ -11,6 +11,8 @@ RULE = "d attempts"
 SKEW = 2_000
 LONGEST_WISH = 60_000
 CIRCUIT = 32_000
+LOOKAHEAD = 10 * 60_000
+"""How far ahead a host that is spared gives instants away."""
 TIME_TO_TELL = 30 * MINUTE
 
 
@@ -55,7 +57,7 @@ def _delay(facts: Facts, job: JobFacts, change: Change) -> Iterator[str]:
         return
     attempt = int(new.get("attempt", 0))
     longest = max(_longest(version.item, attempt) for version in job.versions if version.at <= change.at)
-    rest = CIRCUIT if change.move == "defer" else 0
+    rest = (LOOKAHEAD if "host" in new else CIRCUIT) if change.move == "defer" else 0
     wish = LONGEST_WISH if _wished(new) else 0
     latest = facts.clock(change.at) + SKEW + max(longest, rest, wish)
     if new["retry"] > latest:

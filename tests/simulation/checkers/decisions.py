@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.simulation.checkers import backfills, exclusions
 from tests.simulation.checkers.facts import Change, Facts, Generation, Item, JobFacts, Violation, nominal_of
 
 RULE = "h reasons"
@@ -60,8 +61,10 @@ def _created(facts: Facts, job: JobFacts, identity: str, change: Change, chain: 
                 yield f"its generation was {generation.ended_by}, and it became {new['state']}"
             return
     rules = known if known["gen"] == new["gen"] else generation.last
-    yield from _due(new, instant, generation, rules, known, chain)
-    del facts
+    left_out = list(exclusions.claimed(facts, change, new, instant, rules))
+    yield from left_out
+    if new.get("reason") != "excluded" and not left_out:
+        yield from _due(new, instant, generation, rules, known, chain)
 
 
 def _due(
@@ -147,7 +150,9 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         yield from _read_when_due(facts, change, old)
     elif change.move == "cancel":
         yield from _cancelled(facts, job, identity, change, new)
-    elif change.move == "skip_overlap" and new.get("reason") != "overlap":
+    elif change.move == "skip_overlap" and new.get("overlap") is None:
+        yield "skipped for an overlap that its job allows"
+    elif change.move == "skip_held" and new.get("reason") != "misfire":
         yield f"skipped for {new.get('reason')}, after it was queued"
 
 
@@ -180,6 +185,9 @@ def _cancelled(facts: Facts, job: JobFacts, identity: str, change: Change, new: 
         case "deleted":
             if versions[-1].item["state"] != "DELETED":
                 yield "cancelled for a delete that never was"
+        case "backfill_cancelled":
+            if not backfills.called_off(facts, identity, change.step):
+                yield "cancelled with its backfill, which was not called off"
         case "superseded":
             generation = job.generation(new["gen"])
             if generation is None or generation.end is None or (instant or 0) <= generation.end:
@@ -199,7 +207,11 @@ def _kept(new: Item) -> Iterator[str]:
 
 def _passed_over(facts: Facts, change: Change, old: Item, new: Item) -> Iterator[str]:
     """A newer generation planted from a record that had not begun, and did not take it over: too late to run it."""
-    if old["fence"] or old.get("attempt") or old["state"] not in {"QUEUED", "WAITING", "CANCELLED"}:
+    if (
+        old["fence"]
+        or old.get("attempt")
+        or old["state"] not in {"QUEUED", "WAITING", "RETRY_WAIT", "CANCELLED"}
+    ):
         return
     if old["state"] == "CANCELLED" and old.get("reason") not in {"superseded", "paused"}:
         return

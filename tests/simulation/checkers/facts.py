@@ -112,6 +112,12 @@ class Facts:
     told: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     asked: list[str] = field(default_factory=list)
     strikes: list[Entry] = field(default_factory=list)
+    stage: list[Version] = field(default_factory=list)
+    calendars: dict[str, list[Version]] = field(default_factory=lambda: defaultdict(list))
+    details: dict[str, Item] = field(default_factory=dict)
+    backfills: dict[str, list[Version]] = field(default_factory=lambda: defaultdict(list))
+    errands: dict[str, list[tuple[int, bool]]] = field(default_factory=lambda: defaultdict(list))
+    circuits: set[str] = field(default_factory=set)
 
     def asked_of(self, identity: str) -> list[str]:
         """What workers said of an execution, heard or not."""
@@ -181,11 +187,33 @@ def _sort(facts: Facts, versions: dict[str, list[Version]], entry: Entry) -> Non
         if not pk.startswith("D#"):
             change = Change(at, step, task, old, new, execution_move(old, new), *(read or (None, None)))
             facts.executions[execution_id(pk, sk)].append(change)
-    elif table == "jobs" and new is not None:
-        if sk == "J":
-            versions[pk[2:]].append(Version(at, step, new))
-        elif sk == "T":
-            facts.teams[pk[2:]].append(Version(at, step, new))
+    elif table == "jobs":
+        if new is not None:
+            _sort_job(facts, versions, pk, sk, Version(at, step, new))
+    elif table == "control":
+        _sort_control(facts, pk, sk, Version(at, step, new))
+
+
+def _sort_job(facts: Facts, versions: dict[str, list[Version]], pk: str, sk: str, version: Version) -> None:
+    if sk == "J":
+        versions[pk[2:]].append(version)
+    elif sk == "T":
+        facts.teams[pk[2:]].append(version)
+    elif pk.startswith("E#") and sk.startswith("C#"):
+        facts.calendars[pk[2:]].append(version)
+    elif sk.startswith("P#"):
+        facts.details[sk[2:]] = version.item
+    elif pk.startswith("J#") and sk.startswith("B#"):
+        facts.backfills[f"{pk[2:]}/{sk[2:]}"].append(version)
+
+
+def _sort_control(facts: Facts, pk: str, sk: str, version: Version) -> None:
+    if pk == "E#backfill":
+        facts.errands[sk.partition("/")[2]].append((version.step, version.item is not None))
+    elif pk == "Z" and sk == "stage":
+        facts.stage.append(version)
+    elif pk.startswith("C#"):
+        facts.circuits.add(pk[2:])
 
 
 def _generations(versions: list[Version], begin: datetime) -> list[Generation]:

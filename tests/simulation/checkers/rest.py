@@ -13,6 +13,7 @@ DRAIN, TIMERS = "f drain", "g timers"
 BOUND = 38 * MINUTE
 """How long after it was due everything is over, once no fault strikes any more."""
 HORIZON_MS = 4 * 60_000
+PAUSE_ENDS_MS = 10 * 60_000
 
 
 def check_drain(facts: Facts) -> list[Violation]:
@@ -56,6 +57,9 @@ def _timers_of(facts: Facts, job: JobFacts, left: list[tuple[int, int, str]]) ->
             texts.append(f"a timer of generation {number} for {instant} lies in a bucket long scanned")
     mine = [instant for number, instant, _ in left if number == current.number]
     state = current.last["state"]
+    ends = current.last.get("paused_until")
+    if state == "PAUSED" and ends is not None and ends < clock - PAUSE_ENDS_MS:
+        texts.append(f"its pause was to end at {ends}, and goes on")
     following, sure = _next(facts, job, current)
     if state != "ACTIVE" or current.last.get("exhausted"):
         if [instant for instant in mine if instant < clock - HORIZON_MS]:
