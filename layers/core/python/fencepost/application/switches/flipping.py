@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from fencepost.application import keys, messages
-from fencepost.application.codec_job import encode_team
+from fencepost.application.codec import differing
 from fencepost.application.delivery.notices import wants
 from fencepost.application.errands.telling import notice_put
 from fencepost.application.ports import Queues, QueueUnavailableError
@@ -18,8 +18,9 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_team
 from fencepost.application.registry.results import Conflict, Missing
 from fencepost.application.registry.revisions import Entry, encode_entry
+from fencepost.application.registry.team_writes import team_update
 from fencepost.application.scanning.tick import marked_teams
-from fencepost.application.store import Absent, Cancelled, Condition, Put, equals
+from fencepost.application.store import Absent, Action, Cancelled, Put, Update, equals
 from fencepost.application.switches.codec import StageSwitches, encode_stage
 from fencepost.application.switches.reading import stage_switches
 from fencepost.domain.instants import floor_ms, to_wire
@@ -82,9 +83,7 @@ class Switches:
                 return Conflict(revision=before.revision, expected=flip.expected)
             halts = flip.applied(before.halts, now)
             after = replace(before, halts=halts, revision=before.revision + 1)
-            write = Put(
-                key=keys.team(name), item=encode_team(after), condition=equals("rev", before.revision)
-            )
+            write = team_update(before, after)
             entry = _entry(flip, now, after.revision, _team(before, now), _team(after, now))
             audit = Put(key=keys.team_revision(name, after.revision), item=encode_entry(entry))
             return after if self._written(write, audit, *_told(flip, after, now)) else None
@@ -102,12 +101,7 @@ class Switches:
             if flip.expected not in {None, before.revision}:
                 return Conflict(revision=before.revision, expected=flip.expected)
             after = StageSwitches(revision=before.revision + 1, halts=flip.applied(before.halts, now))
-            known: Condition = equals("rev", before.revision)
-            write = Put(
-                key=keys.stage(),
-                item=encode_stage(after),
-                condition=known if before.stored else Absent(),
-            )
+            write = _stage_written(before, after)
             states = ({"pauses": pauses(each.halts, now)} for each in (before, after))
             entry = _entry(flip, now, after.revision, *states)
             audit = Put(key=keys.stage_revision(after.revision), item=encode_entry(entry))
@@ -126,7 +120,7 @@ class Switches:
             self.ports.clock.sleep(self.ports.entropy.fraction() * _STEP)
         return Conflict(revision=None)
 
-    def _written(self, *writes: Put) -> bool:
+    def _written(self, *writes: Action) -> bool:
         return not isinstance(self.ports.store.transact(writes, self.ports.entropy.token()), Cancelled)
 
     def _pump(self, teams: Sequence[str]) -> None:
@@ -136,6 +130,13 @@ class Switches:
         later = [replace(message, delay=SETTLED_SECONDS) for message in soon]
         with suppress(QueueUnavailableError):  # then the tick asks for the pumps
             self.queues.send([*soon, *later])
+
+
+def _stage_written(before: StageSwitches, after: StageSwitches) -> Action:
+    if not before.stored:
+        return Put(key=keys.stage(), item=encode_stage(after), condition=Absent())
+    changed, gone = differing(encode_stage(before), encode_stage(after))
+    return Update(key=keys.stage(), set=changed, remove=gone, condition=equals("rev", before.revision))
 
 
 def _team(team: Team, now: datetime) -> dict[str, Any]:
