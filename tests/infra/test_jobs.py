@@ -8,17 +8,21 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_sqs as sqs
 
-from fencepost.client import cron
+from fencepost.client import cron, every, webhook
 from fencepost.client import sqs as to_sqs
 from fencepost.client.cdk import Api, FencepostJobs, asset
+from fencepost.client.cloudformation import on_event
 from fencepost.client.declaration import read_jobs
 from fencepost.local.gateway.policy import INVOKE, Decision, Policy, decide
+from tests.support.api import Front
+from tests.support.clients import InProcess, client
 
 pytestmark = pytest.mark.xdist_group("infra")
 
@@ -59,18 +63,62 @@ def test_jobs_go_as_text_with_the_stacks_own_values_in_it(template):
     }
 
 
-def test_the_role_may_call_for_this_team_and_nobody_else(template):
+@pytest.fixture(scope="module")
+def statement(template) -> dict[str, Any]:
     document = one(template, "AWS::IAM::Role")["Properties"]["Policies"][0]["PolicyDocument"]
-    calls = Policy.parse({"Statement": [each for each in document["Statement"] if each["Action"] == INVOKE]})
+    (found,) = [each for each in document["Statement"] if each["Action"] == INVOKE]
+    return dict(found)
 
-    def may(path: str, api: str = "a1b2c3") -> bool:
-        arn = f"arn:aws:execute-api:eu-central-1:123456789012:{api}/prod/PUT{path}"
-        return decide([calls], INVOKE, arn) is Decision.ALLOWED
 
-    assert may("/v1/teams/payments/jobs/x")
-    assert not may("/v1/teams/payments-eu/jobs/x")
-    assert not may("/v1/teams/ops")
-    assert not may("/v1/teams/payments/jobs/x", api="other")
+def may(statement: dict[str, Any], call: str, api: str = "a1b2c3") -> bool:
+    arn = f"arn:aws:execute-api:eu-central-1:123456789012:{api}/prod/{call}"
+    return decide([Policy.parse({"Statement": [statement]})], INVOKE, arn) is Decision.ALLOWED
+
+
+def test_P10_the_role_may_declare_jobs_of_this_team_and_nothing_else(statement):
+    assert may(statement, "PUT/v1/teams/payments/jobs/x")
+    for refused in (
+        "PUT/v1/teams/payments-eu/jobs/x",
+        "GET/v1/teams/payments",
+        "PUT/v1/teams/payments",
+        "PATCH/v1/teams/payments",
+        "DELETE/v1/teams/payments",
+        "POST/v1/teams/payments/pause",
+        "POST/v1/teams/payments/keys",
+        "POST/v1/teams/payments/jobs/x/run",
+        "GET/v1/teams/payments/jobs/x/executions",
+        "GET/v1/teams/ops/jobs",
+    ):
+        assert not may(statement, refused), refused
+    assert not may(statement, "PUT/v1/teams/payments/jobs/x", api="other")
+
+
+def test_P10_what_the_role_may_is_what_declaring_takes(statement):
+    front = Front.at()
+    transport = InProcess(front)
+    payments = client(front, transport=transport)
+    kept, tuned = (
+        {"schedule": every("PT1H"), "target": webhook("https://example.com/hook"), **more}
+        for more in ({}, {"tier": "bulk"})
+    )
+    for number, (kind, jobs) in enumerate(
+        [("Create", {"a": kept, "b": kept}), ("Update", {"b": tuned}), ("Delete", {})]
+    ):
+        on_event(
+            {
+                "RequestType": kind,
+                "RequestId": f"r-{number}",
+                "StackId": "ledger",
+                "LogicalResourceId": "Jobs",
+                "PhysicalResourceId": "x",
+                "ResourceProperties": {"Jobs": json.dumps({"version": 1, "jobs": jobs})},
+            },
+            lambda _: payments,
+        )
+    made = {f"{each.method}{urlsplit(each.url).path.removeprefix('/prod')}" for each in transport.requests}
+    assert all(may(statement, call) for call in made), made
+    for resource in statement["Resource"]:
+        assert any(may({**statement, "Resource": [resource]}, call) for call in made), resource
 
 
 def test_the_function_runs_the_handler_of_the_package(template):

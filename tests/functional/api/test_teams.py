@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from infra.names import Names
 from tests.support.api import ADMIN, ADMIN_ROLE, OWNER, OWNER_ROLE, STRANGER, Front
 
 PAYMENTS = "/v1/teams/payments"
@@ -54,6 +55,44 @@ class TestWhoMay:
         assert reply.status == 403
         assert "max_concurrency, max_jobs" in reply.body["detail"]
         assert front.patch(PAYMENTS, {"max_concurrency": 500}, by=ADMIN).body["max_concurrency"] == 500
+
+
+class TestDeliveryRole:
+    @pytest.mark.parametrize(
+        "arn",
+        [
+            "arn:aws:iam::111122223333:role/fencepost-delivery-payments",
+            "arn:aws-us-gov:iam::111122223333:role/fencepost-delivery-prod-a.b_c@d",
+            "arn:aws:iam::111122223333:role/" + Names(stage="prod").delivery_role("probe"),
+        ],
+    )
+    def test_a_role_that_the_stage_can_assume_is_taken(self, front, arn):
+        assert front.patch(PAYMENTS, {"delivery_role": arn}).body["delivery_role"] == arn
+
+    @pytest.mark.parametrize(
+        "arn",
+        [
+            "arn:aws:iam::111122223333:role/payments-delivery",
+            "arn:aws:iam::111122223333:role/fencepost-delivery",
+            "arn:aws:iam::111122223333:role/fencepost-delivery-",
+            "arn:aws:iam::111122223333:role/teams/fencepost-delivery-payments",
+            "arn:aws:iam::111122223333:role/fencepost-delivery-payments/admin",
+            "arn:aws:iam::111122223333:role/fencepost-delivery-payments\n",
+            "arn:aws:iam::111122223333:user/fencepost-delivery-payments",
+            "arn:aws:iam::\u0661\u06612233334444:role/fencepost-delivery-payments",
+            "arn:aws:iam::111122223333:role/fencepost-delivery-" + "a" * 46,
+            "fencepost-delivery-payments",
+            "",
+        ],
+    )
+    @pytest.mark.parametrize("method", ["PUT", "PATCH"])
+    def test_P10_a_role_that_the_stage_cannot_assume_is_refused_by_name_value_and_rule(
+        self, front, method, arn
+    ):
+        reply = front.call(method, PAYMENTS, {"delivery_role": arn, "principals": [OWNER_ROLE]})
+        fault = reply.faults["delivery_role"]
+        assert (reply.status, fault["value"]) == (422, arn)
+        assert "named fencepost-delivery-..." in fault["rule"]
 
 
 def test_every_fault_of_a_team_is_told_at_once(front):

@@ -6,8 +6,8 @@
         "nightly": {"schedule": cron("30 2 * * *", "Europe/Berlin"), "target": function(close_books.function_arn)},
     })
 
-The function that declares them has a role of its own (or yours), which may call for this team alone; the team's
-`principals` must name it. What belongs to the stack is told by a label: see `fencepost.client.cloudformation`.
+The function that declares them has a role of its own (or yours), which may declare jobs of this team and do nothing else;
+the team's `principals` must name it. What belongs to the stack is told by a label: see `fencepost.client.cloudformation`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ SHIPPED = (
 )
 NOT_SHIPPED = frozenset({"cdk.py"})
 RESOURCE_TYPE = "Custom::FencepostJobs"
+CALLS = ("GET jobs", "PUT jobs/*", "DELETE jobs/*", "POST bulk")
+"""All that declaring jobs takes: list them, try a change, make the changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +95,8 @@ class FencepostJobs(Construct):
         self.resource.node.add_dependency(self.role)
 
     def _own_role(self, team: str, api_arn: str) -> iam.Role:
-        """May write its log and call for this team, nothing else."""
-        paths = (f"*/v1/teams/{team}", f"*/v1/teams/{team}/*")
+        """May write its log and declare jobs of this team, nothing else."""
+        paths = [f"{method}/v1/teams/{team}/{path}" for method, path in map(str.split, CALLS)]
         calls = iam.PolicyStatement(
             actions=["execute-api:Invoke"], resources=[f"{api_arn}/{path}" for path in paths]
         )

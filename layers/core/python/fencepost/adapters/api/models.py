@@ -24,7 +24,7 @@ DAY = 86_400
 _LABEL_NAME = re.compile(r"[a-z0-9][a-z0-9._/-]{0,31}")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9._:/@ -]{0,63}")
 _PRINCIPAL = r"^arn:aws[a-z-]*:iam::\d{12}:(?:role/(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,64}|user/(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,64}|root)$"
-_ROLE = r"^arn:aws[a-z-]*:iam::\d{12}:role/(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,64}$"
+_DELIVERY_ROLE = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/fencepost-delivery-[A-Za-z0-9_+=,.@-]{1,45}")
 
 
 def _ref(name: str) -> dict[str, str]:
@@ -55,6 +55,20 @@ _LABELS_SCHEMA = {
     "additionalProperties": {"type": "string", "pattern": f"^{_LABEL_VALUE.pattern}$"},
 }
 Labels = Annotated[dict[str, str], AfterValidator(check_labels), WithJsonSchema(_LABELS_SCHEMA)]
+
+
+def check_delivery_role(arn: str) -> str:
+    """The stage's functions may assume roles of this name, whatever their account, and no others."""
+    if not _DELIVERY_ROLE.fullmatch(arn):
+        raise ValueError(
+            "must be the ARN of a role without a path, named fencepost-delivery-...: the stage can assume no other; "
+            "for example arn:aws:iam::123456789012:role/fencepost-delivery-payments"
+        )
+    return arn
+
+
+_DELIVERY_ROLE_SCHEMA = {"type": "string", "pattern": f"^{_DELIVERY_ROLE.pattern}$"}
+DeliveryRole = Annotated[str, AfterValidator(check_delivery_role), WithJsonSchema(_DELIVERY_ROLE_SCHEMA)]
 Schedule = Annotated[dict[str, Any], WithJsonSchema(_ref("Schedule"))]
 Target = Annotated[dict[str, Any], WithJsonSchema(_ref("Target"))]
 Notify = Annotated[dict[str, Any], WithJsonSchema(_ref("Notify"))]
@@ -132,7 +146,7 @@ class TeamBody(Body):
     retention_days: int = Field(30, ge=2, le=400)
     allowed_hosts: list[str] | None = Field(None, max_length=100)
     hosts: dict[str, HostBody] = Field({}, max_length=100)
-    delivery_role: Annotated[str, Field(pattern=_ROLE)] | None = None
+    delivery_role: DeliveryRole | None = None
 
 
 _PARTIAL = "The fields to change; another kind replaces what belonged to the old one."
