@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from fencepost.application import keys
-from fencepost.application.store import Table
+from fencepost.application.store import Put, Table
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.outcome import Accepted, Failed
 from tests.support.api import ADMIN, HOOK, OWNER, OWNER_ROLE, STRANGER, Front
@@ -174,8 +174,6 @@ class TestTeams:
 
 
 def put_back(front, item):
-    from fencepost.application.store import Put
-
     kept = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
     front.memory.write(Put(key=keys.team("payments"), item=kept))
 
@@ -199,6 +197,38 @@ class TestJobs:
         assert all(days is not None and days > 59.9 for days in found.values()), found
         lock = front.memory.get(keys.overlap_lock(uid))
         assert lock is None or "expires" in lock
+
+    @pytest.mark.parametrize("overlap", ["skip", "queue"])
+    def test_F03_the_lock_of_a_firing_that_outlives_its_job_expires_all_the_same(
+        self, front, machine, overlap
+    ):
+        front.stage.targets.then = Accepted()
+        front.job(schedule={"in": "PT10S"}, overlap=overlap, max_run_seconds=3600)
+        uid = front.get(PAYMENTS + "/jobs/report").body["uid"]
+        machine.run("2026-03-01T12:11:00Z")
+        [running] = front.get(f"{PAYMENTS}/jobs/~{uid}/executions").body["items"]
+        front.delete(PAYMENTS + "/jobs/report")
+        machine.run("2026-03-01T12:14:30Z")
+        marked = front.memory.get(keys.overlap_lock(uid))
+        assert marked is not None
+        assert marked["x"] == running["id"]
+        done = front.post(f"{PAYMENTS}/executions/{running['id']}/complete", {"fence": running["fence"]})
+        assert done.status == 200, done.body
+        released = front.memory.get(keys.overlap_lock(uid))
+        assert released is not None
+        assert "x" not in released
+        assert released["expires"] == marked["expires"] > to_ms(front.clock.now() + 59 * DAY) // 1000
+
+    def test_F03_a_lock_that_is_made_just_after_the_deletion_expires_too(self, front, machine):
+        front.job(schedule=HOURLY, overlap="skip")
+        uid = front.get(PAYMENTS + "/jobs/report").body["uid"]
+        front.delete(PAYMENTS + "/jobs/report")
+        machine.run("2026-03-01T12:11:30Z")
+        late = Put(key=keys.overlap_lock(uid), item={"v": 1, "f": 1})
+        front.memory.write(late)
+        machine.run("2026-03-01T12:16:00Z")
+        assert "expires" in (front.memory.get(keys.overlap_lock(uid)) or {})
+        assert errands_left(front) == []
 
     def test_records_stay_readable_by_uid(self, front, machine):
         front.job(schedule={"in": "PT10S"})
@@ -235,12 +265,15 @@ class TestJobs:
         clean, made = FaultAt(), Front.at("2026-03-01T12:10:00Z")
         made.job()
         made.delete(PAYMENTS + "/jobs/report")
+        made.clock.advance(minutes=3)
         stepping(made, clean)
+        assert len(clean.calls) > 3
         for place in range(len(clean.calls)):
             made = Front.at("2026-03-01T12:10:00Z")
             made.job()
             uid = made.get(PAYMENTS + "/jobs/report").body["uid"]
             made.delete(PAYMENTS + "/jobs/report")
+            made.clock.advance(minutes=3)
             stepping(made, FaultAt(place, fault))
             in_peace(made, minutes=2)
             assert errands_left(made) == []

@@ -26,10 +26,10 @@ from fencepost.application.store import (
     Item,
     Lacks,
     OutcomeUnknownError,
-    Put,
     Query,
     StoreBusyError,
     Table,
+    Update,
     Won,
     equals,
     every,
@@ -229,8 +229,10 @@ class OverlapGate:
         return None if item is None else decode_execution(item)
 
     def _write(self, lock: Lock, holder: str | None, fence: int, until: datetime | None) -> bool:
+        """Changes what is the lock's own: that a deleted job's lock expires, somebody else has written there."""
         item = compact({"v": VERSION, "x": holder, "f": fence, "until": ms(until)})
-        write = Put(key=keys.overlap_lock(lock.uid), item=item, condition=lock.unchanged)
+        gone = tuple(name for name in ("x", "until") if name not in item)
+        write = Update(key=keys.overlap_lock(lock.uid), set=item, remove=gone, condition=lock.unchanged)
         return isinstance(self._context.store.write(write), Won)
 
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fencepost.application import keys
 from fencepost.application.errands.errand import Errand, ErrandKind
 from fencepost.application.store import Key, Lacks, Present, Put, Query, Store, Table, Update, every
-from fencepost.domain.instants import to_ms
+from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import Job
 
 MOST = 500
 """Items marked in one step."""
+SETTLED = timedelta(minutes=2)
+"""So long after the deletion nobody works any more who read the job before it, and may make its lock."""
 
 
 def forget_put(job: Job, expires_at: datetime) -> Put:
     """Belongs into the transaction that deletes the job."""
     errand = Errand(kind=ErrandKind.FORGET, subject=job.uid, team=job.team)
-    return errand.put(expires=to_ms(expires_at) // 1000)
+    return errand.put(expires=to_ms(expires_at) // 1000, since=to_ms(job.updated_at))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +31,8 @@ class Forgetting:
 
     def run(self, errand: Errand, now: datetime) -> None:
         """Marks some more of what the job left; what was marked before is passed over."""
-        del now
         item = self.store.get(errand.key)
-        if item is None:
+        if item is None or now - from_ms(item.get("since", 0)) < SETTLED:
             return
         if self._marked(errand.subject, int(item["expires"])) < MOST:
             self.store.write(errand.done())
@@ -51,7 +52,7 @@ class Forgetting:
         return marked
 
     def _mark(self, key: Key, expires: int) -> None:
-        """Whoever writes the item anew meanwhile takes the mark away, or has set one; both are fine."""
+        """What has a mark keeps it: nobody writes such an item as a whole any more."""
         self.store.write(
             Update(key=key, set={"expires": expires}, condition=every(Present(), Lacks("expires")))
         )

@@ -9,7 +9,6 @@ from fencepost.application.registry.job_changes import Change
 from fencepost.domain.model import Team
 from fencepost.domain.notification import Notification, NotificationKind
 
-
 _RESTS = {"pause": NotificationKind.PAUSED, "resume": NotificationKind.RESUMED}
 """Who asked for `paused` is told of both ends of a pause."""
 
