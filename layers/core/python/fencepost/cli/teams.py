@@ -63,6 +63,11 @@ def put(
     run.show(found, lambda: picture(found))
 
 
+def _kept(team: Team) -> str:
+    room = "" if team.max_records is None else f", about {team.max_records:,} of them"
+    return f"kept for {team.retention_days} days{room}"
+
+
 def picture(team: Team) -> Table:
     """A team in full."""
     rows: list[tuple[str, RenderableType]] = [
@@ -70,7 +75,7 @@ def picture(team: Team) -> Table:
         ("concurrency", str(team.max_concurrency)),
         ("tiers", ", ".join(team.tiers)),
         ("jobs at most", f"{team.max_jobs:,}"),
-        ("records", f"kept for {team.retention_days} days"),
+        ("records", _kept(team)),
         ("told", ", ".join(f"{kind} {where}" for kind, where in team.notify.items() if where) or "nobody"),
         ("of", ", ".join(team.notify_on)),
         ("principals", "\n".join(team.principals) or "administrators alone"),

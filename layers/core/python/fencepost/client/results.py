@@ -78,6 +78,7 @@ class Team(Result):
     notify_on: tuple[str, ...]
     principals: tuple[str, ...]
     retention_days: int
+    max_records: int | None = None
     allowed_hosts: tuple[str, ...] | None = None
     delivery_role: str | None = None
     external_id: str | None = None

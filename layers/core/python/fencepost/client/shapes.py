@@ -28,6 +28,7 @@ class JobFields(TypedDict, total=False):
     notify_on: list[str] | None
     pause_after_dead: int | None
     delete_after_completion: bool
+    keep_newest: int | None
 
 
 class BackfillFields(TypedDict, total=False):
@@ -50,6 +51,7 @@ class TeamFields(TypedDict, total=False):
     notify_on: list[str]
     principals: list[str]
     retention_days: int
+    max_records: int | None
     allowed_hosts: list[str] | None
     hosts: Mapping[str, Any]
     delivery_role: str | None

@@ -59,7 +59,8 @@ class Job:
     `ended_until` is the instant at which the generation before this one ended: of that generation, occurrences due
     at or before it stand, later ones are superseded. `ended_by` says what ended it. `begins_with`: this generation's
     first occurrence, where it is not simply the next one after `ended_until` (a time-zone refresh). `timers_until`: no
-    timer of an earlier generation lies later than that.
+    timer of an earlier generation lies later than that. `keep_newest`: of its successes only so many are kept beyond
+    two days; None: all, for as long as the team keeps records.
     """
 
     team: str
@@ -88,6 +89,7 @@ class Job:
     pause_after_dead: int | None = None
     dead_in_row: int = 0
     delete_after_completion: bool = False
+    keep_newest: int | None = None
     created_at: datetime
     updated_at: datetime
 

@@ -29,6 +29,8 @@ class Team:
     `halts` are its switches, and those of the stage where it was read as it stands; `shut`: the tiers in which nothing
     may start, as of when it was read so. `born`: its first revision, where a team of this name was there before.
     `leaving_since`: it is being deleted, and only what runs still knows it; `gone_at`: its name is free.
+    `max_records`: about how many records it may fill; `kept_one_in`: of its successes one in so many is kept for the
+    whole retention, which follows from what its jobs bring a day; `thinned_until`: when that last was more than one.
     """
 
     name: str
@@ -39,6 +41,9 @@ class Team:
     tiers: tuple[Tier, ...] = JOB_TIERS
     principals: tuple[str, ...] = ()
     retention: timedelta = timedelta(days=30)
+    max_records: int | None = None
+    kept_one_in: int = 1
+    thinned_until: datetime | None = None
     halts: tuple[Halt, ...] = ()
     shut: frozenset[Tier] = frozenset()
     max_jobs: int = 100_000

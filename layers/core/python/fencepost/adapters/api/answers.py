@@ -89,6 +89,7 @@ class JobSummary(Out):
     notify_on: list[str] | None
     pause_after_dead: int | None
     delete_after_completion: bool
+    keep_newest: int | None
     next: list[Occurrence]
 
 
@@ -166,6 +167,7 @@ class Team(Out):
     notify_on: list[str]
     principals: list[str]
     retention_days: int
+    max_records: int | None
     allowed_hosts: list[str] | None
     hosts: dict[str, HostBody]
     delivery_role: str | None

@@ -40,7 +40,7 @@ class AuditFinding(Out):
 
 class Audited(Out):
     """What one page of an audit came to. `pending`: stretches not claimed yet, whose timer is there; `unjudged`:
-    stretches between records that other time-zone rules decided about.
+    stretches between records that other time-zone rules decided about, or whose successes may be gone before their time.
     """
 
     items: list[AuditFinding]

@@ -118,6 +118,7 @@ class JobBody(Body):
     notify_on: list[JobEvent] | None = Field(None, max_length=5)
     pause_after_dead: int | None = Field(None, ge=1, le=1000)
     delete_after_completion: bool = False
+    keep_newest: int | None = Field(None, ge=1, le=100_000)
 
 
 class HostBody(Body):
@@ -134,7 +135,8 @@ class HostBody(Body):
 
 
 class TeamBody(Body):
-    """A team, declared in full. Only administrators of the stage create teams and set the first four."""
+    """A team, declared in full. Only administrators of the stage create teams and set
+    the first four and `max_records`."""
 
     max_concurrency: int = Field(50, ge=1, le=10_000)
     tiers: list[JobTier] = Field(["critical", "standard", "bulk"], min_length=1, max_length=3)
@@ -144,6 +146,7 @@ class TeamBody(Body):
     notify_on: list[TeamEvent] = Field(["dead", "circuit_open"], max_length=6)
     principals: list[Annotated[str, Field(pattern=_PRINCIPAL)]] = Field([], max_length=100)
     retention_days: int = Field(30, ge=2, le=400)
+    max_records: int | None = Field(None, ge=1_000, le=100_000_000_000)
     allowed_hosts: list[str] | None = Field(None, max_length=100)
     hosts: dict[str, HostBody] = Field({}, max_length=100)
     delivery_role: DeliveryRole | None = None
@@ -170,6 +173,7 @@ class JobPatch(Body):
     notify_on: list[JobEvent] | None = None
     pause_after_dead: int | None = None
     delete_after_completion: bool | None = None
+    keep_newest: int | None = None
 
 
 class TeamPatch(Body):
@@ -183,6 +187,7 @@ class TeamPatch(Body):
     notify_on: list[TeamEvent] | None = None
     principals: list[str] | None = None
     retention_days: int | None = None
+    max_records: int | None = None
     allowed_hosts: list[str] | None = None
     hosts: Part | None = None
     delivery_role: str | None = None

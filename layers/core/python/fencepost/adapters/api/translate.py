@@ -83,6 +83,7 @@ def team_draft(raw: Mapping[str, Any]) -> TeamDraft:
         tiers=tuple(tier for tier in Tier if tier.value in body.tiers),
         principals=tuple(dict.fromkeys(body.principals)),
         retention=timedelta(days=body.retention_days),
+        max_records=body.max_records,
         max_jobs=body.max_jobs,
         max_daily_firings=body.max_daily_firings,
         allowed_hosts=None if body.allowed_hosts is None else tuple(body.allowed_hosts),
@@ -120,6 +121,7 @@ def _settings(body: JobBody) -> Settings:
         notify_on=None if body.notify_on is None else frozenset(body.notify_on),
         pause_after_dead=body.pause_after_dead,
         delete_after_completion=body.delete_after_completion,
+        keep_newest=body.keep_newest,
     )
 
 

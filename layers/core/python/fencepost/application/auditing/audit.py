@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from fencepost.application.auditing.history import read_history
 from fencepost.application.auditing.reading import goes_on, read_by_hand, read_page
@@ -17,9 +17,10 @@ from fencepost.domain.auditing.history import Era
 from fencepost.domain.auditing.ledger import Gap, compare
 from fencepost.domain.auditing.single import Moment, by_hand
 from fencepost.domain.instants import MINUTE, to_wire
+from fencepost.domain.keeping import may_be_thinned
 from fencepost.domain.limits import Limits
-from fencepost.domain.model import Job
-from fencepost.domain.schedule import count_occurrences
+from fencepost.domain.model import Job, Team
+from fencepost.domain.schedule import count_occurrences, next_occurrence
 
 SETTLED = 10 * MINUTE
 """How long after it is due an occurrence must have its record, or a timer that will make one."""
@@ -30,29 +31,39 @@ _COUNTED = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The occurrences in [since, before) are audited, as of `now`. What is younger than `SETTLED` is left alone."""
+    """The occurrences in [since, before) are audited, as of `now`. What is younger than `SETTLED` is left alone.
+
+    `thinned`: records of the team's successes may have gone before the end of its retention.
+    """
 
     since: datetime
     before: datetime
     now: datetime
     limits: Limits
+    thinned: bool = False
 
     @property
     def end(self) -> datetime:
         """Where judging ends."""
         return min(self.before, self.now - SETTLED)
 
-    def within(self, retention: timedelta) -> Window:
+    def within(self, team: Team) -> Window:
         """Without the time whose records may be deleted by now."""
-        kept = self.now - max(retention, self.limits.record_min_life)
-        return replace(self, since=max(self.since, kept))
+        kept = self.now - max(team.retention, self.limits.record_min_life)
+        thinned = may_be_thinned(team, kept)
+        return replace(self, since=max(self.since, kept), thinned=thinned)
+
+    @property
+    def whole_since(self) -> datetime:
+        """From here on no record can have gone, thinned or not."""
+        return self.now - self.limits.record_min_life
 
 
 @dataclass(slots=True, kw_only=True)
 class JobAudit:
     """What a page of a job's audit came to. `explained`: occurrences, or runs of them, that the ledger explains;
     `pending`: not claimed yet, but a timer is there that will be; `unjudged`: stretches between records that other
-    time-zone rules decided about. `after`: where to go on, None at the end.
+    time-zone rules decided about, or whose successes may have been thinned out. `after`: where to go on, None at the end.
     """
 
     job: Job
@@ -79,13 +90,27 @@ def audit_job(store: Store, job: Job, window: Window, *, by_hand_too: bool = Tru
         found.findings += [*read.unreadable, *compared.findings]
         found.records, found.after = len(read.page.records), read.after
         found.explained, found.unjudged = compared.explained, compared.unjudged
+        thinned = window.thinned or any(terms.keep_newest is not None for terms in known.history.terms)
         for gap in compared.gaps:
-            _look_into(store, job, gap, window, found)
+            left = _unthinned(gap, window) if thinned else gap
+            found.unjudged += left is not gap
+            if left is not None:
+                _look_into(store, job, left, window, found)
     if by_hand_too:
         records = list(read_by_hand(store, job.uid, window.since, window.before))
         found.records += len(records)
         found.findings += by_hand(records, known.history, moment)
     return found
+
+
+def _unthinned(gap: Gap, window: Window) -> Gap | None:
+    """What is left of a gap without the time of which successes may be gone: what failed still has its record there, so
+    what has none succeeded, or nobody can tell.
+    """
+    if gap.first >= window.whole_since:
+        return gap
+    first = next_occurrence(gap.era.schedule, window.whole_since)
+    return None if first is None or first > gap.last else replace(gap, first=first)
 
 
 def _look_into(store: Store, job: Job, gap: Gap, window: Window, found: JobAudit) -> None:

@@ -153,6 +153,7 @@ def _terms_of(job: Job) -> Terms:
         overlap=job.overlap,
         max_attempts=job.retry.max_attempts,
         tier=job.tier,
+        keep_newest=job.keep_newest,
     )
 
 
@@ -168,6 +169,7 @@ def _said(document: Mapping[str, Any], since: datetime) -> Terms:
         overlap=Overlap(document["overlap"]),
         max_attempts=document["retry"]["max_attempts"],
         tier=Tier(document["tier"]),
+        keep_newest=document.get("keep_newest"),
     )
 
 

@@ -77,7 +77,7 @@ def audit_one(store: Store, job: Job, window: Window, *, after: Place | None = N
 
 def _kept(store: Store, team: str, window: Window) -> Window:
     found = find_team(store, team)
-    return window if found is None else window.within(found.retention)
+    return window if found is None else window.within(found)
 
 
 def _named(store: Store, team: str, after: Place | None) -> Iterator[tuple[str, Job]]:

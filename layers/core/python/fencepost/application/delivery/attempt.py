@@ -110,7 +110,8 @@ class Attempts:
                 assert_never(outcome)
 
     def _succeeded(self, case: Case, outcome: Outcome, facts: Facts) -> Disposition | Raced:
-        moved = succeeded(case.record, outcome, now=self.tools.clock.now(), retention=case.team.retention)
+        now = self.tools.clock.now()
+        moved = succeeded(case.record, outcome, now=now, team=case.team, job=case.job)
         if not self.tools.commit(case.record, moved, insist=True):
             return Raced("the outcome came too late for its fence")
         return self.finish.run(moved.record, case.team, case.job, facts)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from fencepost.application.moves import Moved, finished, moved, while_put_off
+from fencepost.application.moves import Moved, expiry, finished, moved, while_put_off
 from fencepost.application.store import Lacks, equals, every
 from fencepost.domain.attempts import begun, closed
+from fencepost.domain.keeping import success_kept_until
 from fencepost.domain.limits import Limits
-from fencepost.domain.model import Execution, Tier
+from fencepost.domain.model import Execution, Job, Team, Tier
 from fencepost.domain.outcome import Outcome
 from fencepost.domain.states import ExecutionState, Move
 
@@ -56,12 +57,16 @@ def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: L
     return while_put_off(before, lease_taken)
 
 
-def succeeded(before: Execution, outcome: Outcome, *, now: datetime, retention: timedelta) -> Moved:
-    """The target took it, or reported that its work is done."""
+def succeeded(before: Execution, outcome: Outcome, *, now: datetime, team: Team, job: Job | None) -> Moved:
+    """The target took it, or reported that its work is done. The record of a success may be kept for less than the
+    team's retention; of a job that is not there any more it is not.
+    """
     attempts = closed(before, outcome, at=now)
-    return finished(
-        before, Move.SUCCEED, now=now, retention=retention, **{**WITHOUT_LEASE, "attempts": attempts}
-    )
+    until = expiry(before.due, now, team.retention)
+    if job is not None:
+        until = success_kept_until(before, now, until, team, job)
+    ending = {**WITHOUT_LEASE, "attempts": attempts, "expires_at": until}
+    return finished(before, Move.SUCCEED, now=now, retention=team.retention, **ending)
 
 
 def redriven(before: Execution, actor: str) -> Moved:

@@ -89,10 +89,11 @@ class WorkerCalls:
 
         def done(record: Execution, owner: Team) -> Answer | None:
             outcome = Delivered(excerpt=clip(result, EXCERPT_BYTES))
-            moved = succeeded(record, outcome, now=now, retention=owner.retention)
+            job = self.tools.reads.job(identity.uid)
+            moved = succeeded(record, outcome, now=now, team=owner, job=job)
             if not self.tools.commit(record, moved):
                 return None
-            self.finish.run(moved.record, owner, self.tools.reads.job(identity.uid))
+            self.finish.run(moved.record, owner, job)
             return Accepted(moved.record)
 
         answer = self._heard(team, identity, fence, done)

@@ -47,6 +47,7 @@ def job_settings(job: Job) -> dict[str, Any]:
         "notify_on": None if job.notify_on is None else sorted(job.notify_on),
         "pause_after_dead": job.pause_after_dead,
         "delete_after_completion": job.delete_after_completion,
+        "keep_newest": job.keep_newest,
     }
 
 
@@ -115,6 +116,7 @@ def team_declaration(team: Team) -> dict[str, Any]:
         "tiers": [tier.value for tier in team.tiers],
         "principals": list(team.principals),
         "retention_days": team.retention // timedelta(days=1),
+        "max_records": team.max_records,
         "max_jobs": team.max_jobs,
         "max_daily_firings": team.max_daily_firings,
         "allowed_hosts": None if team.allowed_hosts is None else list(team.allowed_hosts),

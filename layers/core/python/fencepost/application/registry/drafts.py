@@ -36,6 +36,7 @@ class Settings:
     notify_on: frozenset[str] | None = None
     pause_after_dead: int | None = None
     delete_after_completion: bool = False
+    keep_newest: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -275,4 +275,5 @@ def _settings(spec: JobSpec) -> dict[str, Any]:
         "notify_on": settings.notify_on,
         "pause_after_dead": settings.pause_after_dead,
         "delete_after_completion": settings.delete_after_completion,
+        "keep_newest": settings.keep_newest,
     }

@@ -15,7 +15,8 @@ from fencepost.application.registry.notices import notices
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, find_team
 from fencepost.application.registry.results import Conflict, Missing, Refusal
-from fencepost.application.registry.usage import note, over_limit
+from fencepost.application.registry.usage import over_limit
+from fencepost.application.registry.volume import note
 from fencepost.domain.model import Caller, Team
 
 Draw: TypeAlias = Callable[[Current | None], JobDraft]
@@ -59,10 +60,13 @@ Declared: TypeAlias = Done | Would | Unchanged | Refusal
 def declare(ports: RegistryPorts, request: JobRequest, draw: Draw) -> Declared:
     """Creates the job or changes it to what `draw` makes of it. Raises Faults for a faulty declaration."""
 
+    owners: list[Team] = []
+
     def plan(now: datetime) -> Change | Would | Unchanged | Refusal:
         team = find_team(ports.store, request.team)
         if team is None:
             return Missing("team", request.team)
+        owners.append(team)
         current = find_current(ports.store, request.team, request.name)
         if request.present and current is None:
             return Missing("job", request.name)
@@ -76,7 +80,7 @@ def declare(ports: RegistryPorts, request: JobRequest, draw: Draw) -> Declared:
 
     outcome: Declared = commit(ports, request.caller, request.note, plan)
     if isinstance(outcome, Done):
-        note(ports.store, request.team, outcome.change)
+        note(ports.store, owners[-1], outcome.change)
     return outcome
 
 

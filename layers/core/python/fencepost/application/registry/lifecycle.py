@@ -22,7 +22,8 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, known_team, newest_occurrence, schedule_of
 from fencepost.application.registry.results import Missing, NotAllowed, Refusal
 from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted
-from fencepost.application.registry.usage import note, over_limit
+from fencepost.application.registry.usage import over_limit
+from fencepost.application.registry.volume import note
 from fencepost.application.store import Store
 from fencepost.domain.model import Execution, Job, Team
 from fencepost.domain.states import ExecutionState, JobState
@@ -83,6 +84,8 @@ def _move(
     *,
     always_told: bool = False,
 ) -> Done | Would | Refusal:
+    owners: list[Team] = []
+
     def plan(now: datetime) -> Change | Would | Refusal:
         team = known_team(
             ports.store, request.team
@@ -90,6 +93,7 @@ def _move(
         current = find_current(ports.store, request.team, request.name)
         if team is None or current is None:
             return Missing("team", request.team) if team is None else Missing("job", request.name)
+        owners.append(team)
         lost = mismatch(request, current)
         if lost is not None:
             return lost
@@ -103,7 +107,7 @@ def _move(
 
     outcome: Done | Would | Refusal = commit(ports, request.caller, request.note, plan)
     if isinstance(outcome, Done):
-        note(ports.store, request.team, outcome.change)
+        note(ports.store, owners[-1], outcome.change)
     return outcome
 
 

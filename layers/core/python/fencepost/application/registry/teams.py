@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from typing import TypeAlias
 
 from fencepost.application import keys
@@ -15,6 +16,8 @@ from fencepost.application.registry.reading import known_team
 from fencepost.application.registry.results import BeingDeleted, Conflict, Missing, NotAllowed
 from fencepost.application.registry.revisions import Entry, encode_entry
 from fencepost.application.registry.team_writes import team_update
+from fencepost.application.registry.usage import noted
+from fencepost.application.registry.volume import sampled
 from fencepost.application.store import Absent, Action, Cancelled, Put, equals
 from fencepost.domain.egress import EgressPolicy, check_allowed_hosts
 from fencepost.domain.faults import Fault, Faults
@@ -24,7 +27,7 @@ from fencepost.domain.model import Caller, NotifyTargets, Team
 from fencepost.domain.notification import parse_notify
 
 TRIES = 10
-ADMIN_FIELDS = ("max_concurrency", "tiers", "max_jobs", "max_daily_firings")
+ADMIN_FIELDS = ("max_concurrency", "tiers", "max_jobs", "max_daily_firings", "max_records")
 """What bounds a team's share of the stage is not the team's own to say."""
 
 
@@ -133,6 +136,7 @@ def _write(
         team = replace(wanted, **kept)
         if team == current:
             return TeamDone(team=current, changed=False)
+        team = _thinned(ports, team, current, now)
         team = replace(team, revision=current.revision + 1)
     entry = Entry(
         revision=team.revision,
@@ -156,6 +160,13 @@ def _write(
     return TeamDone(team=team, created=current is None)
 
 
+def _thinned(ports: RegistryPorts, team: Team, current: Team, now: datetime) -> Team:
+    """`team` with the sample of its successes that follows from what changed."""
+    if (team.max_records, team.retention) == (current.max_records, current.retention):
+        return team
+    return sampled(team, noted(ports.store, team.name).daily_firings, now)
+
+
 def _item(current: Team | None, team: Team, known: Team | None) -> Action:
     """A team that begins, or begins anew, inherits nothing from the last one of its name."""
     if current is not None:
@@ -172,6 +183,7 @@ DECLARED = frozenset(
         "tiers",
         "principals",
         "retention",
+        "max_records",
         "max_jobs",
         "max_daily_firings",
         "allowed_hosts",

@@ -41,6 +41,7 @@ class Terms:
     overlap: Overlap
     max_attempts: int
     tier: Tier = Tier.STANDARD
+    keep_newest: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

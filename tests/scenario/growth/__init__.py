@@ -1,0 +1,1 @@
+"""How history grows, and what goes when."""
