@@ -246,7 +246,7 @@ def test_a_stage_proves_its_lateness_to_whoever_deployed_it(stage, registered):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=420,
     )
     rows = {line.split()[0]: line for line in run.stdout.splitlines() if line.split()[:1]}
     for tier in ("critical", "standard", "bulk"):
