@@ -166,8 +166,8 @@ def _left_out(
         later = _later_one(facts, identity, instant, edge, clocks)
         return None if later is None else f"{later} stands for it"
     job = facts.jobs[identity[:20]].generation(old["gen"])
-    behind = 0 if job is None else len(job.rule.between(instant, edge))
-    return f"{behind} are behind it" if behind > misfire["max"] else None
+    missed = 0 if job is None else len(job.rule.between(instant - 1, edge))
+    return f"with it {missed} were missed" if missed > misfire["max"] else None
 
 
 def _later_one(facts: Facts, identity: str, instant: int, edge: int, clocks: tuple[int, int]) -> str | None:

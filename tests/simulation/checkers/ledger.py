@@ -132,5 +132,7 @@ class _Job:
         last = self.records[identity][-1].new
         if last is None or last["state"] == "CANCELLED" or self._runs(identity):
             return
+        if last.get("reason") == "excluded":  # so it was when it was claimed, ahead of the change
+            return
         if last["due"] < self.facts.clock(self.facts.ended_at) - MARGIN_MS:
             yield f"it was superseded, and is {last['state']}"
