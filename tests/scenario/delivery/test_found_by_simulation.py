@@ -12,9 +12,12 @@ import pytest
 from fencepost.adapters.seam import PortCall
 from fencepost.application import keys, messages
 from fencepost.application.admission.holdings import Holding, encode_holding
+from fencepost.application.delivery.results import PutBack
 from fencepost.application.ports import Outgoing, QueueName, Received
 from fencepost.application.store import Delete, Put
-from fencepost.domain.instants import from_wire
+from fencepost.domain.identity import hashed
+from fencepost.domain.instants import from_wire, to_ms
+from fencepost.domain.manners import HostLimit
 from fencepost.domain.model import Execution, LongWork, RetryPolicy
 from fencepost.domain.outcome import Accepted
 from fencepost.domain.states import ExecutionState
@@ -128,6 +131,33 @@ def test_A1_a_lease_out_of_the_backlog_outlives_the_message_that_another_hand_ac
     world.mail.delete([message])
     world.run()
     assert world.record(queued).state is ExecutionState.SUCCEEDED
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_an_execution_does_not_wait_for_the_place_that_another_message_of_it_holds(parallel: int):
+    """Two messages of one execution. One hand has a place of the host that its team spares, and is about to lease; the
+    other one finds no place free. Were it to put the record off, the first one's lease would lose, the two would meet
+    again when the wait is over, and nobody would ever be called."""
+    world = World()
+    host = "report.example.com"
+    world.team(hosts=(HostLimit(host=host, max_parallel=parallel),))
+    queued = world.queue(world.job(url=f"https://{host}/hook"))
+    for number in range(1, parallel):
+        elsewhere = {"v": 1, "x": "somebody", "until": to_ms(from_wire("2026-03-01T10:00:00Z"))}
+        taken = hashed(str(queued.id), parallel)
+        world.memory.write(
+            Put(key=keys.host_place("payments", host, (taken + number) % parallel), item=elsewhere)
+        )
+    world.mail.send([Outgoing(queue=QueueName.STANDARD, body=messages.wake_body(queued.id))])
+    one = message_of(world)
+    other, seen = world.parts.advance, list[object]()
+    world.rewire(Meanwhile(lambda: seen.append(other.run(queued.id, message_of(world)))))
+    world.handle(one)
+    assert [type(each) for each in seen] == [PutBack]
+    assert world.record(queued).state is ExecutionState.SUCCEEDED
+    assert len(world.targets.calls) == 1
+    world.run()
+    assert world.at_rest()
 
 
 def working(world: World) -> Execution:

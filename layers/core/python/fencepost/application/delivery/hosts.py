@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 from fencepost.application import keys
@@ -26,8 +26,10 @@ from fencepost.application.store import (
     Compare,
     Condition,
     Delete,
+    Item,
     Key,
     Lost,
+    Present,
     Put,
     Query,
     StoreError,
@@ -49,6 +51,7 @@ from fencepost.domain.states import Move
 KEPT = timedelta(days=1)
 """An item that nobody needed for so long goes by itself."""
 FULL_MEMORY = timedelta(milliseconds=200)
+LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,12 @@ class Wait:
     ticket: str | None = None
 
 
-Verdict: TypeAlias = Go | Wait
+@dataclass(frozen=True, slots=True)
+class OtherHand:
+    """This very execution holds a place already: another message of it is about to call."""
+
+
+Verdict: TypeAlias = Go | Wait | OtherHand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +104,8 @@ class Hosts:
         place = self._place(record, limit, limit.max_parallel, until)
         if place is not None:
             return Go(place)
+        if self._holds_one(record, limit.host, limit.max_parallel):
+            return OtherHand()
         why = f"{limit.host} takes {limit.max_parallel} of the team's calls at once"
         return Wait(until=self._later(record, self.tools.clock.now()), why=why, ticket=wait)
 
@@ -144,7 +154,8 @@ class Hosts:
         key = keys.host_rate(record.team, limit.host)
         item = self.tools.store.get(key)
         for _ in range(self._limits.host_tries):
-            free = now if item is None else max(now, from_ms(item["next"]))
+            given = _next_of(item)
+            free = now if given is None else max(now, from_ms(given))
             if free - now > self._limits.host_lookahead:
                 share = (1 + self.tools.entropy.fraction()) / 2
                 return Wait(until=floor_ms(now + self._limits.host_lookahead * share), why=_rate(limit))
@@ -152,7 +163,7 @@ class Hosts:
             write = Update(
                 key=key,
                 set={"v": VERSION, "next": to_ms(following), "expires": to_ms(following + KEPT) // 1000},
-                condition=Absent() if item is None else equals("next", item["next"]),
+                condition=_as_read(item, given),
             )
             outcome = self.tools.store.write(write)
             if not isinstance(outcome, Lost):
@@ -186,14 +197,19 @@ class Hosts:
 
     def _vacant(self, team: str, host: str, most: int, now: datetime) -> Iterator[int]:
         """A few free places, from one drawn anew each time so that rivals seldom meet."""
-        lane = keys.host_place(team, host, 0)
-        query = Query(
-            table=Table.CONTROL, pk=lane.pk, first=lane.sk, last=keys.host_place(team, host, most).sk
-        )
-        held = {int(item["sk"]) for item in items(self.tools.store, query) if from_ms(item["until"]) > now}
-        free = [number for number in range(most) if number not in held]
+        query = _places(team, host, most)
+        held = {str(item["sk"]) for item in items(self.tools.store, query) if not _lapsed(item, now)}
+        free = [number for number in range(most) if keys.host_place(team, host, number).sk not in held]
         start = int(self.tools.entropy.fraction() * len(free))
         yield from (free[start:] + free[:start])[: self._limits.host_tries]
+
+    def _holds_one(self, record: Execution, host: str, most: int) -> bool:
+        """Whether the record holds a place. Were it put off by this hand, the other one's lease would lose, and so
+        again and again.
+        """
+        now = self.tools.clock.now()
+        held = items(self.tools.store, _places(record.team, host, most))
+        return any(item.get("x") == str(record.id) and not _lapsed(item, now) for item in held)
 
     def _later(self, record: Execution, now: datetime) -> datetime:
         away = longer(_since(record, now), now, self.tools.entropy.fraction(), self._limits)
@@ -202,6 +218,29 @@ class Hosts:
     @property
     def _limits(self) -> Limits:
         return self.tools.limits
+
+
+def _places(team: str, host: str, most: int) -> Query:
+    lane = keys.host_place(team, host, 0)
+    return Query(table=Table.CONTROL, pk=lane.pk, first=lane.sk, last=keys.host_place(team, host, most).sk)
+
+
+def _next_of(item: Item | None) -> int | None:
+    """The next free instant; None where there is none that anybody can read: then it begins anew."""
+    given = None if item is None else item.get("next")
+    return given if isinstance(given, int) and 0 < given < to_ms(LATEST) else None
+
+
+def _as_read(item: Item | None, given: int | None) -> Condition:
+    if item is None:
+        return Absent()
+    return Present() if given is None else equals("next", given)
+
+
+def _lapsed(item: Item, now: datetime) -> bool:
+    """The place is over; one that nobody can read is not."""
+    until = item.get("until")
+    return isinstance(until, int) and until <= to_ms(now)
 
 
 def _since(record: Execution, now: datetime) -> datetime:

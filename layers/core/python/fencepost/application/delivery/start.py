@@ -11,7 +11,7 @@ from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.delivery.attempt import Attempts, Case
 from fencepost.application.delivery.circuit import Circuits, Closed, Open, Probe
 from fencepost.application.delivery.endings import Endings
-from fencepost.application.delivery.hosts import Go, Hosts, Wait
+from fencepost.application.delivery.hosts import Go, Hosts, OtherHand, Wait
 from fencepost.application.delivery.lapse import Lapses
 from fencepost.application.delivery.long_work import watched
 from fencepost.application.delivery.records import Lease, leased
@@ -28,6 +28,7 @@ from fencepost.domain.states import ExecutionState, Reason
 from fencepost.domain.targets import target_timeout
 
 BUSY_SECONDS = 30
+OTHER_HAND_SECONDS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,10 @@ class Start:
         match self.hosts.ask(case.record, limit, self.tools.clock.now() + longest):
             case Wait() as wait:
                 return self.hosts.put_off(case.record, case.team, wait)
+            case OtherHand():
+                return PutBack(
+                    seconds=OTHER_HAND_SECONDS, why="another message of it is about to call its host"
+                )
             case Go(place):
                 try:
                     return self._lock(case)
