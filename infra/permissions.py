@@ -7,7 +7,7 @@ before it is an AccessDenied in production.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infra.names import DEAD, DELIVERERS, TIERS, Fn
 
@@ -27,7 +27,9 @@ Tables = Mapping[str, Actions]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grants:
-    """What one function may do. `acts_for_teams`: assume their delivery roles; `seals` and `opens`: their keys."""
+    """What one function may do. `acts_for_teams`: assume their delivery roles; `seals` and `opens`: their keys;
+    `reads_ledger_before`: the ledger that a restored one replaces.
+    """
 
     tables: Tables
     sends: tuple[str, ...] = ()
@@ -35,6 +37,7 @@ class Grants:
     seals: bool = False
     opens: bool = False
     acts_for_teams: bool = False
+    reads_ledger_before: bool = False
 
 
 def _together(*parts: Tables) -> Tables:
@@ -107,7 +110,7 @@ GRANTS: Mapping[Fn, Grants] = {
         opens=True,
     ),
     Fn.TICK: Grants(
-        tables=_together({"control": (QUERY,)}, _CLAIMS, _RESUMES),
+        tables=_together({"control": (QUERY, GET_MANY)}, _CLAIMS, _RESUMES),
         sends=(*TIERS, "scan", "pump"),
     ),
     Fn.SCAN: Grants(tables=_CLAIMS, sends=TIERS, consumes=("scan",)),
@@ -131,3 +134,11 @@ GRANTS: Mapping[Fn, Grants] = {
     )
     for tier, function in DELIVERERS.items()
 }
+
+
+def grants_of(function: Fn, *, restored: bool) -> Grants:
+    """What a function may do in a stage; on restored tables the API recovers them as well."""
+    grants = GRANTS[function]
+    if not restored or function is not Fn.API:
+        return grants
+    return replace(grants, tables=_together(grants.tables, _SWEEPS), reads_ledger_before=True)

@@ -7,8 +7,8 @@ alike, so a few are scanned and stand for all.
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -21,6 +21,7 @@ from fencepost.application.codec_job import encode_job
 from fencepost.application.messages import read_wake
 from fencepost.application.planting import WATERMARK
 from fencepost.application.ports import Outgoing, Received
+from fencepost.application.scanning.tick import stagger
 from fencepost.application.store import Put
 from fencepost.domain.instants import MINUTE, floor_minute, to_ms
 from fencepost.domain.limits import Limits
@@ -31,6 +32,7 @@ from tests.support.clock import SettableClock
 from tests.support.shard import Shard
 
 T = TypeVar("T")
+ALL_STANDARD: Mapping[str, float] = {"standard": 1.0}
 _COST = {
     "get": AWS.read,
     "batch_get": AWS.read,
@@ -121,9 +123,11 @@ def claimed(
     teams: Callable[[int], int],
     sample: int = 4,
     timer_writes: float,
+    tiers: Mapping[str, float] = ALL_STANDARD,
 ) -> Claims:
     """`dues`: of the firings of all shards; passes begin at `first_pass`, a minute apart, until nothing is left.
 
+    Shards begin one after the other, as the tick tells them. `tiers`: the share of each among what is on time.
     `timer_writes`: write units a second that the timers' table takes, of which each shard has its share.
     """
     rng = random.Random(len(dues))
@@ -131,23 +135,41 @@ def claimed(
     begin = min(*dues, first_pass)
     sent, writes = list[Sent](), Counter[int]()
     for number in range(sample):
-        offset = timedelta(
-            seconds=rng.uniform(0, 2)
-        )  # the tick's messages reach functions one after the other
+        place = number * shards // sample
+        offset = timedelta(seconds=stagger(place, Limits(shards=shards)) + rng.uniform(0, 2))
         one = _shard(share[number::sample], first_pass + offset, begin, timer_writes / shards)
         sent += _sent(one)
         writes.update(one.writes)
-    scale = {second: round(units * shards / sample) for second, units in writes.items()}
-    return Claims(begin, _spread(sent, len(dues), teams, rng), Counter(scale))
+    writes = _evened(writes, shards, sample)
+    return Claims(begin, _spread(sent, len(dues), (teams, tiers), rng), writes)
+
+
+def _evened(writes: Counter[int], shards: int, sample: int) -> Counter[int]:
+    """Of all shards: each sampled one stands for its likes, which begin at the seconds until the next sampled one."""
+    apart = max(1, stagger(shards // sample, Limits(shards=shards)))
+    even: defaultdict[int, float] = defaultdict(float)
+    for second, units in writes.items():
+        for later in range(apart):
+            even[second + later] += units * shards / sample / apart
+    return Counter({second: round(units) for second, units in even.items()})
 
 
 def _spread(
-    sent: list[Sent], wanted: int, teams: Callable[[int], int], rng: random.Random
+    sent: list[Sent],
+    wanted: int,
+    likeness: tuple[Callable[[int], int], Mapping[str, float]],
+    rng: random.Random,
 ) -> tuple[Sent, ...]:
-    """As many as were wanted: each sampled one stands for its likes on the other shards, of other teams."""
+    """As many as were wanted: each sampled one stands for its likes on the other shards, of other teams and tiers."""
+    teams, tiers = likeness
     whole, rest = divmod(wanted, len(sent))
-    likes = [*sent * whole, *rng.sample(sent, rest)]
-    return tuple(sorted((replace(each, team=teams(rng.randrange(10**9))) for each in likes), key=_surfaces))
+    names, shares = list(tiers), list(tiers.values())
+
+    def like(each: Sent) -> Sent:
+        tier = rng.choices(names, shares)[0] if each.tier in tiers else each.tier
+        return replace(each, team=teams(rng.randrange(10**9)), tier=tier)
+
+    return tuple(sorted(map(like, [*sent * whole, *rng.sample(sent, rest)]), key=_surfaces))
 
 
 def _surfaces(sent: Sent) -> float:

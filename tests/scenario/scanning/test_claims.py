@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from fencepost.application import keys
-from fencepost.application.messages import ScanRequest
-from fencepost.application.ports import Outgoing, QueueUnavailableError
+from fencepost.application.messages import ScanRequest, read_scan
+from fencepost.application.ports import Outgoing, QueueName, QueueUnavailableError
+from fencepost.application.scanning.tick import stagger
 from fencepost.application.store import Delete
-from fencepost.domain.instants import from_wire, to_wire
+from fencepost.domain.instants import SECOND, ZERO, from_wire, to_wire
+from fencepost.domain.limits import Limits
 from fencepost.domain.model import Job
 from fencepost.domain.states import ExecutionState, Reason
 from tests.support.shard import Shard
@@ -41,7 +45,7 @@ def test_D8_the_message_surfaces_within_the_second_before_due_and_shortly_before
     shard = Shard("2026-03-01T02:28:10.400Z")
     shard.register("report", DAILY)
     shard.scan()
-    assert to_wire(shard.memory_queues.next_visible()) == "2026-03-01T02:29:59.580Z"  # type: ignore[arg-type]  # one message waits
+    assert to_wire(shard.memory_queues.next_visible()) == "2026-03-01T02:29:59.730Z"  # type: ignore[arg-type]  # one message waits
 
 
 def test_B7_the_chain_is_followed_inside_the_horizon_link_by_link() -> None:
@@ -73,6 +77,45 @@ def test_D07_three_ticks_in_a_minute_fan_out_once_within_the_lease() -> None:
     assert [report.scans for report in reports] == [4, 0, 0]
     shard.clock.advance(seconds=21)
     assert shard.tick().run(shard.clock.now()).scans == 4
+
+
+@pytest.mark.parametrize("shards", [1, 4, 64, 256])
+def test_D07_shards_follow_each_other_over_most_of_the_minute_and_each_keeps_its_place(shards: int) -> None:
+    limits = Limits(shards=shards)
+    begun = [stagger(shard, limits) for shard in range(shards)]
+    assert begun == sorted(begun)
+    assert begun[0] == 0
+    assert begun[-1] <= min(shards, 52), "the last one is through before the minute's next tick"
+    assert max(Counter(begun).values()) <= -(-shards // 50) + 1, "claims of a minute are even"
+
+
+def asked(shard: Shard) -> list[timedelta]:
+    """By shard: how long after the last tick its pass shall begin."""
+    waiting = [
+        (read_scan(each.body), each.visible_at) for each in shard.memory_queues.waiting(QueueName.SCAN)
+    ]
+    last = max(request.now for request, _ in waiting)
+    begins = {request.shard: at - request.now for request, at in waiting if request.now == last}
+    return [begins[number] for number in range(shard.limits.shards)]
+
+
+def test_D07_where_ticks_follow_each_other_each_shard_has_its_own_second() -> None:
+    shard = Shard("2026-03-01T02:00:05Z", shards=64)
+    shard.tick().run(shard.clock.now())
+    assert set(asked(shard)) == {ZERO}, "the first one has none before it"
+    shard.clock.advance(minutes=1)
+    shard.tick().run(shard.clock.now())
+    assert asked(shard) == [stagger(number, shard.limits) * SECOND for number in range(64)]
+
+
+def test_H09_after_a_minute_without_a_tick_no_shard_waits_for_its_turn() -> None:
+    shard = Shard("2026-03-01T02:00:05Z", shards=64)
+    for minutes in (1, 2):
+        shard.tick().run(shard.clock.now())
+        shard.clock.advance(minutes=minutes)
+    assert max(asked(shard)) > SECOND
+    shard.tick().run(shard.clock.now())
+    assert set(asked(shard)) == {ZERO}
 
 
 @pytest.mark.parametrize("minutes", [1, 2, 10, 15])

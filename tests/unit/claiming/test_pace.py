@@ -58,7 +58,7 @@ def claimed(
 @pytest.mark.parametrize("due", [DUE, "2026-03-02T10:02:30.250Z", "2026-03-02T10:01:00.999Z"])
 def test_messages_surface_shortly_before_they_are_due(due) -> None:
     _, early = claimed(132, due)
-    assert early == [pytest.approx(timedelta(milliseconds=350), abs=timedelta(milliseconds=1))] * 4
+    assert early == [pytest.approx(LIMITS.surface_early, abs=timedelta(milliseconds=1))] * 4
 
 
 def test_a_group_that_takes_longer_surfaces_later_and_never_late() -> None:
@@ -71,15 +71,15 @@ def test_a_few_claims_are_made_at_the_least_rate() -> None:
     clock, early = claimed(132)
     spent = (clock.now() - from_wire(NOW)).total_seconds()
     assert len(early) == 4
-    assert 3 * 33 / 5 <= spent <= 3 * 33 / 5 + 5, "five a second; each group waits for its moment"
+    assert 3 <= spent <= 3 + 4, "a group a second; each waits for its moment"
 
 
 def test_many_claims_take_most_of_the_time_there_is() -> None:
     patient = replace(LIMITS, scan_budget=timedelta(minutes=3))
-    clock, early = claimed(1_320, limits=patient)
+    clock, early = claimed(6_600, limits=patient)
     spent = (clock.now() - from_wire(NOW)).total_seconds()
-    assert len(early) == 40
-    assert 75 <= spent <= 125, "the minutes until due less half a one, give or take a moment for each group"
+    assert len(early) == 200
+    assert 75 <= spent <= 125, "the minutes until due less half a one"
 
 
 def test_where_groups_follow_fast_nothing_waits_for_its_moment() -> None:
@@ -96,12 +96,12 @@ def test_what_is_past_due_never_waits() -> None:
 
 
 def test_a_group_that_would_not_fit_into_the_pass_is_left_for_the_next() -> None:
-    clock, early = claimed(330)
-    assert len(early) < 10
+    clock, early = claimed(1_650)
+    assert len(early) < 50
     assert clock.now() - from_wire(NOW) < LIMITS.scan_budget
 
 
-@pytest.mark.parametrize("ms", [100, 300, 419])
+@pytest.mark.parametrize("ms", [100, 200, 269])
 def test_what_is_due_in_a_moment_does_not_wait_for_its_moment(ms: int) -> None:
     due = from_wire(NOW) + timedelta(milliseconds=ms)
     clock, early = claimed(5, due.isoformat(), takes=0.0)

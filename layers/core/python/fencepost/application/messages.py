@@ -55,10 +55,10 @@ def dead(record: Execution) -> Outgoing:
     return Outgoing(queue=dead_queue(record.tier), body=wake_body(record.id), group=record.team)
 
 
-def scan(request: ScanRequest) -> Outgoing:
-    """Asks for one shard's pass."""
+def scan(request: ScanRequest, delay: int = 0) -> Outgoing:
+    """Asks for one shard's pass, in `delay` seconds."""
     body = {"v": VERSION, "shard": request.shard, "now": to_ms(request.now)}
-    return Outgoing(queue=QueueName.SCAN, body=json.dumps(body, separators=(",", ":")))
+    return Outgoing(queue=QueueName.SCAN, body=json.dumps(body, separators=(",", ":")), delay=delay)
 
 
 def pump(team: str, now: datetime) -> Outgoing:

@@ -25,7 +25,7 @@ class Limits:
     absent_job_alarm: timedelta = 10 * _M
 
     claim_group: int = 33
-    claim_rate_min: int = 5
+    claim_rate_min: int = 33
     claim_rate_max: int = 100
     resend_after: timedelta = 45 * _S
     release_spread: timedelta = 60 * _S
@@ -33,11 +33,13 @@ class Limits:
     max_delay: timedelta = 15 * _M
     timer_instead: timedelta = 14 * _M
     early_send: timedelta = 1 * _S
-    surface_early: timedelta = timedelta(milliseconds=350)
+    surface_early: timedelta = timedelta(milliseconds=200)
     claim_takes: timedelta = timedelta(milliseconds=70)
     hold_at_most: timedelta = 2 * _S
 
     tick_lease: timedelta = 20 * _S
+    scan_stagger: timedelta = timedelta(milliseconds=800)
+    scan_spread: timedelta = 52 * _S
     scan_lease: timedelta = 45 * _S
     scan_budget: timedelta = 40 * _S
 

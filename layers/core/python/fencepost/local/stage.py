@@ -13,6 +13,7 @@ from fencepost.application.delivery.reads import Reads
 from fencepost.application.ports import Clock, Entropy, Notifier, QueueName, Queues, Targets
 from fencepost.application.store import Store
 from fencepost.domain.egress import EgressPolicy
+from fencepost.domain.instants import ZERO
 from fencepost.domain.limits import Limits
 from fencepost.local.aws import LocalClients
 from fencepost.local.calls import CallLog, InFlight
@@ -62,7 +63,7 @@ def settings(options: LocalOptions) -> Settings:
     """What the stage of one machine sets."""
     return Settings(
         stage=STAGE,
-        limits=Limits(shards=SHARDS),
+        limits=Limits(shards=SHARDS, scan_stagger=ZERO),
         queues={name: f"http://127.0.0.1/{ACCOUNT}/fencepost-{STAGE}-{name}" for name in QueueName},
         admins=frozenset({role_arn(ADMIN_ROLE)}),
         egress=EgressPolicy.local() if options.private_targets else EgressPolicy(),
@@ -133,6 +134,11 @@ class LocalStage:
     def secrets(self) -> Secrets:
         """Seals the teams' secrets with the key in the data directory."""
         return Secrets(FileWrapper(self.data.secrets_key, token_bytes), token_bytes)
+
+    @property
+    def replaced(self) -> Store | None:
+        """One's own machine has no point in time to restore to."""
+        return None
 
     @cached_property
     def outward(self) -> Outward:

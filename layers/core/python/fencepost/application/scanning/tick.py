@@ -23,7 +23,7 @@ from fencepost.application.store import (
     items,
 )
 from fencepost.application.switches.codec import StageSwitches, encode_stage
-from fencepost.domain.instants import floor_minute, to_ms
+from fencepost.domain.instants import MINUTE, SECOND, floor_minute, to_ms
 from fencepost.domain.limits import Limits
 
 
@@ -49,9 +49,11 @@ class Tick:
         """Fans out. A message that is not accepted waits for the next minute."""
         if not self._lease(now):
             return TickReport(leased=False)
-        self._stage()
-        requests = [messages.ScanRequest(shard, now) for shard in range(self.limits.shards)]
-        scans = [messages.scan(request) for request in requests]
+        even = self._follows(now)
+        scans = [
+            messages.scan(messages.ScanRequest(shard, now), stagger(shard, self.limits) if even else 0)
+            for shard in range(self.limits.shards)
+        ]
         pumps = [messages.pump(team, now) for team in sorted(marked_teams(self.store))]
         steps = [messages.step(errand) for errand in self._errands()]
         try:
@@ -77,14 +79,21 @@ class Tick:
         except StoreError:
             return True
 
-    def _stage(self) -> None:
-        """The item of the stage's switches is there, so that whoever reads it with others need not ask twice."""
+    def _follows(self, now: datetime) -> bool:
+        """Whether the minute before had its tick. If not, or if that cannot be told, no shard waits for its turn.
+
+        Read with it: the item of the stage's switches, which is there from the first tick on, so that whoever reads it
+        with others need not ask twice.
+        """
+        before = keys.tick_lease(floor_minute(now) - MINUTE)
         try:
-            if self.store.get(keys.stage()) is None:
+            found = self.store.batch_get([keys.stage(), before])
+            if keys.stage() not in found:
                 none = encode_stage(StageSwitches())
                 self.store.write(Put(key=keys.stage(), item=none, condition=Absent()))
         except StoreError:
-            return
+            return False
+        return before in found
 
     def _errands(self) -> list[Errand]:
         """Those that could not be read are asked for by the next tick."""
@@ -92,6 +101,13 @@ class Tick:
             return list(waiting(self.store))
         except StoreError:
             return []
+
+
+def stagger(shard: int, limits: Limits) -> int:
+    """Whole seconds by which a shard's pass begins after the tick: shards follow each other over most of the minute, so
+    that their writes are even without a function that sleeps. A shard's passes stay a minute apart.
+    """
+    return int(shard * min(limits.scan_stagger, limits.scan_spread / limits.shards) / SECOND)
 
 
 def marked_teams(store: Store) -> set[str]:
