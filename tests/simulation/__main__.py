@@ -59,7 +59,7 @@ def _one(seed: int, profile: str, about: str | None, *, story_too: bool) -> int:
     if found or story_too:
         for line in story(history, about or (found[0].about if found else None)):
             print(line)
-    print(f"\nseed {seed} ({profile}): {history.leases} firings, {history.journal.step} steps")
+    print(f"\nseed {seed} ({profile}): {history.firings} firings, {history.journal.step} steps")
     for violation in found:
         print(f"  {violation.rule}: {violation.about}: {violation.text} ({violation.at / 60e6:.3f} min)")
     return 1 if found else 0

@@ -41,7 +41,6 @@ class PortCall(NamedTuple):
     method: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    page: int = 0
 
 
 class Boundary:
@@ -72,27 +71,35 @@ class Boundary:
         """`port`, each call of which takes a moment before its effect and one after it."""
         return cast("T", _Seam(self, port, name))
 
-    def call(self, call: PortCall, target: Callable[..., Any]) -> Any:
-        """One call, or one page."""
-        kernel = self._kernel
-        task = kernel.current
-        if task is None:
-            return target(*call.args, **call.kwargs)
-        if task.host.dead:
-            raise Crashed
-        if call.page == 0:
-            kernel.pause(task.die.pick(self._moments))
-        if kernel.now >= self._next_at:
-            self._next_at = self._armed.arm(kernel.now)
-        armed = self._armed
-        if armed.anywhere or (armed.aimed and call.method in AIMED):
-            struck = self._struck(call)
-            if struck is not None:
-                return self._strike(*struck, call, partial(target, *call.args, **call.kwargs), task)
-        result = target(*call.args, **call.kwargs)
-        if call.method in EFFECTS:
-            kernel.pause(task.die.pick(self._moments))
-        return result
+    def through(
+        self, port: str, method: str, target: Callable[..., Any], *, at_once: bool = False
+    ) -> Callable[..., Any]:
+        """`target`, each call of which takes a moment before its effect (but `at_once`: a page after the first), and
+        one after it where others may see it."""
+        kernel, armed, moments = self._kernel, self._armed, self._moments
+        effect, aimed = method in EFFECTS, method in AIMED
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            task = kernel.current
+            if task is None:
+                return target(*args, **kwargs)
+            if task.host.dead:
+                raise Crashed
+            if not at_once:
+                kernel.pause(task.die.pick(moments))
+            if kernel.now >= self._next_at:
+                self._next_at = armed.arm(kernel.now)
+            if armed.anywhere or (aimed and armed.aimed):
+                made = PortCall(port, method, args, kwargs)
+                struck = self._struck(made)
+                if struck is not None:
+                    return self._strike(*struck, made, partial(target, *args, **kwargs), task)
+            result = target(*args, **kwargs)
+            if effect:
+                kernel.pause(task.die.pick(moments))
+            return result
+
+        return call
 
     def _struck(self, call: PortCall) -> tuple[Fault, frozenset[str]] | None:
         """The first armed fault that fits the call; traps spring on the way."""
@@ -283,25 +290,19 @@ class _Seam:
 
     def __getattr__(self, attribute: str) -> Any:
         target = getattr(self._port, attribute)
-        wrapped = self._pages(target) if attribute in {"pages", "scan"} else self._call(target)
+        paged = attribute in {"pages", "scan"}
+        wrapped = self._pages(target) if paged else self._boundary.through(self._name, attribute, target)
         self.__dict__[attribute] = wrapped
         return wrapped
 
-    def _call(self, target: Callable[..., Any]) -> Callable[..., Any]:
-        call, port, method = self._boundary.call, self._name, target.__name__
-
-        def through(*args: object, **kwargs: object) -> Any:
-            return call(PortCall(port, method, args, kwargs), target)
-
-        return through
-
     def _pages(self, target: Callable[..., Pages]) -> Callable[..., Iterator[Any]]:
-        call, port, method = self._boundary.call, self._name, target.__name__
+        first = self._boundary.through(self._name, target.__name__, next)
+        later = self._boundary.through(self._name, target.__name__, next, at_once=True)
 
         def through(*args: object) -> Iterator[Any]:
-            pages, number = target(*args), 0
+            pages, turn = target(*args), first
             while not pages.over:
-                yield call(PortCall(port, method, (pages,), {}, number), next)
-                number += 1
+                yield turn(pages)
+                turn = later
 
         return through

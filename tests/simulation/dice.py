@@ -16,7 +16,10 @@ MASK = SIZE - 1
 _RANDOM = random.Random(20260301)
 TABLE = [_RANDOM.random() for _ in range(SIZE)]
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
-_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_TENS = [
+    "".join([_ALPHABET[(number >> shift) & 31] for shift in range(0, 50, 5)])
+    for number in (_RANDOM.getrandbits(50) for _ in range(SIZE))
+]
 
 
 @lru_cache(maxsize=64)
@@ -56,5 +59,6 @@ class Die:
 
     def token(self) -> str:
         """Twenty characters that nobody else draws (but for a chance that does not count here)."""
-        number = int(self.roll() * 2**50) << 50 | int(self.roll() * 2**50)
-        return "".join([_PAIRS[(number >> shift) & 1023] for shift in range(0, 100, 10)])
+        first = (self._place + self._stride) & MASK
+        self._place = second = (first + self._stride) & MASK
+        return _TENS[first] + _TENS[second]

@@ -228,6 +228,13 @@ class Kernel:
             self.now = instant
             action(argument)
 
+    def forget(self) -> None:
+        """Lets go of everything that might still happen, and of whoever waits for it."""
+        self._heap.clear()
+        self._broken = lambda _, __: None
+        if Kernel.running is self:
+            Kernel.running = None
+
     def _resume(self, task: Task) -> None:
         if task.host.frozen_until > self.now and not task.host.dead:
             self.at(task.host.frozen_until, self._resume, task)
@@ -236,6 +243,8 @@ class Kernel:
         self.current = task
         task.thread.switch()
         self.current = None
+        if task.thread.dead:
+            task.thread = None
 
     def _body(self, task: Task, work: Callable[[], None]) -> None:
         try:

@@ -49,7 +49,7 @@ def test_a_history_is_as_large_as_it_has_to_be():
     assert len(plan.teams) >= 3
     assert len(plan.jobs) >= 20
     assert history.ended_at >= 2 * 3_600_000_000
-    assert history.leases >= 200
+    assert history.firings >= 200
     assert struck >= 5
     assert judged(history) == ()
 
