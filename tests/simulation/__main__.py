@@ -11,7 +11,7 @@ import argparse
 import os
 import sys
 
-from tests.simulation import hunt
+from tests.simulation import coverage, hunt, mutant_page
 from tests.simulation.campaign import Tally, campaign
 from tests.simulation.draw import plan_of
 from tests.simulation.profiles import PROFILES
@@ -25,11 +25,17 @@ def main(arguments: list[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     if asked.seed is not None:
         return _one(asked.seed, asked.profile or profile_of(asked.seed), asked.about, story_too=asked.story)
-    return _mutants(asked.limit, asked.only) if asked.mutants else _many(asked)
+    return _mutants(asked) if asked.mutants else _many(asked)
 
 
-def _mutants(limit: int, only: str | None) -> int:
-    catches = list(hunt.campaign(limit, only, lambda catch: print(hunt.row(catch), flush=True)))
+def _mutants(asked: argparse.Namespace) -> int:
+    """Hunts them; the page is written after each, so that a hunt that is broken off is not lost."""
+    catches: list[hunt.Catch] = []
+    for catch in hunt.campaign(asked.limit, asked.only):
+        catches.append(catch)
+        print(hunt.row(catch), flush=True)
+        if asked.write:
+            mutant_page.write(catches, asked.limit)
     wrong = [catch for catch in catches if not catch.as_wanted]
     print(f"{len(catches)} mutants, {len(wrong)} not as wanted")
     return 1 if wrong else 0
@@ -49,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--mutants", action="store_true", help="hunt the mutants")
     parser.add_argument("--only", help="mutants whose name holds this")
+    parser.add_argument("--write", action="store_true", help="write the mutants' page")
     parser.add_argument("--limit", type=int, default=hunt.LIMIT, help="seeds for each mutant")
     return parser
 
@@ -68,7 +75,12 @@ def _one(seed: int, profile: str, about: str | None, *, story_too: bool) -> int:
 def _many(asked: argparse.Namespace) -> int:
     seeds = range(asked.start, asked.start + asked.n)
     tally = campaign(
-        seeds, asked.profile, processes=asked.processes, stop_at=asked.keep_going, told=_progress
+        seeds,
+        asked.profile,
+        processes=asked.processes,
+        covering=True,
+        stop_at=asked.keep_going,
+        told=_progress,
     )
     _progress(tally)
     for kind, count in tally.kinds.most_common():
@@ -76,7 +88,12 @@ def _many(asked: argparse.Namespace) -> int:
     for verdict in tally.bad:
         first = verdict.violations[0]
         print(f"  seed {verdict.seed} ({verdict.profile}): {first.rule}: {first.about}: {first.text}")
-    return 1 if tally.bad else 0
+    for line in coverage.report(tally.cells):
+        print(line)
+    missing = coverage.empty(tally.cells) if tally.seeds >= coverage.FULL else []
+    for row, column in missing:
+        print(f"  empty: {row} x {column}")
+    return 1 if tally.bad or missing else 0
 
 
 def _progress(tally: Tally) -> None:

@@ -1,13 +1,16 @@
 """Hunts mutants: each in a process of its own, through the seeds, until a checker that may notice it does.
 
-python -m tests.simulation.hunt NAME SEEDS     one mutant; prints the seeds it took and who noticed
+A seed that is bad without the mutant too is nobody's catch: the hunt goes on behind it.
+
+python -m tests.simulation.hunt NAME FIRST LAST     one mutant; prints the seed that showed it and who noticed
+python -m tests.simulation.hunt --plain PROFILE SEED     the same seed of the code as it is; prints who noticed
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.simulation.mutants import Mutant, install
@@ -30,34 +33,50 @@ class Catch:
         return (self.seeds is None) == self.mutant.equivalent
 
 
-def hunted(mutant: Mutant, limit: int) -> Catch:
+def hunted(mutant: Mutant, first: int, last: int) -> tuple[int, str] | None:
     """Hunts in this process, in which the code under test must not have been imported yet."""
     install(mutant)
     from tests.simulation.verdict import judge_seed
 
-    for seed in range(1, limit + 1):
+    for seed in range(first, last + 1):
         for violation in judge_seed(seed, mutant.profile).violations:
             if violation.rule[0] in {*mutant.bites, "x"}:
-                return Catch(mutant, seed, f"{violation.rule}: {violation.text}")
+                return seed, f"{violation.rule}: {violation.text}"
+    return None
+
+
+def plain(profile: str | None, seed: int) -> list[str]:
+    """The letters of those who notice something in the code as it is."""
+    from tests.simulation.verdict import judge_seed
+
+    return sorted({violation.rule[0] for violation in judge_seed(seed, profile).violations})
+
+
+def _caught(mutant: Mutant, limit: int) -> Catch:
+    first = 1
+    while first <= limit:
+        seed, _, noticed = _asked(mutant.name, str(first), str(limit)).partition(" ")
+        if seed == "-":
+            break
+        if not _asked("--plain", mutant.profile or "-", seed):
+            return Catch(mutant, int(seed), noticed)
+        first = int(seed) + 1
     return Catch(mutant, None, "")
 
 
-def campaign(
-    limit: int, only: str | None = None, told: Callable[[Catch], None] | None = None
-) -> Iterator[Catch]:
+def _asked(*arguments: str) -> str:
+    command = [sys.executable, "-m", "tests.simulation.hunt", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{arguments}: {done.stderr[-2000:]}")
+    return done.stdout.strip()
+
+
+def campaign(limit: int, only: str | None = None) -> Iterator[Catch]:
     """Hunts every mutant, or those whose name holds `only`."""
     for mutant in MUTANTS:
-        if only is not None and only not in mutant.name:
-            continue
-        command = [sys.executable, "-m", "tests.simulation.hunt", mutant.name, str(limit)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{mutant.name}: {done.stderr[-2000:]}")
-        seeds, _, noticed = done.stdout.strip().partition(" ")
-        catch = Catch(mutant, None if seeds == "-" else int(seeds), noticed)
-        if told is not None:
-            told(catch)
-        yield catch
+        if only is None or only in mutant.name:
+            yield _caught(mutant, limit)
 
 
 def row(catch: Catch) -> str:
@@ -71,10 +90,14 @@ def row(catch: Catch) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """One mutant."""
-    name, limit = arguments
-    catch = hunted(next(each for each in MUTANTS if each.name == name), int(limit))
-    print("-" if catch.seeds is None else catch.seeds, catch.noticed)
+    """One mutant, or none."""
+    if arguments[0] == "--plain":
+        _, profile, seed = arguments
+        print(*plain(None if profile == "-" else profile, int(seed)))
+        return
+    name, first, last = arguments
+    found = hunted(next(each for each in MUTANTS if each.name == name), int(first), int(last))
+    print(*(found or "-"))
 
 
 if __name__ == "__main__":

@@ -141,7 +141,11 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
     yield from _kept(new)
     if old is None:
         return
-    if new["planted"] > old["planted"] and new["gen"] == old["gen"]:
+    if (
+        new["planted"] > old["planted"]
+        and new["gen"] == old["gen"]
+        and not _excluded(facts, job, identity, new)
+    ):
         yield from _passed_over(facts, change, old, new)
     if change.move == "lease" and change.read is not None:
         known = job.at(change.read)
@@ -203,6 +207,15 @@ def _kept(new: Item) -> Iterator[str]:
         yield f"{new['state']}, and its expiry is {expires}"
     elif expires is not None and expires * 1000 + 1000 < new["due"] + TWO_DAYS_MS:
         yield "it would expire within two days after it was due"
+
+
+def _excluded(facts: Facts, job: JobFacts, identity: str, new: Item) -> bool:
+    """Whether the generation that planted last may leave the instant out."""
+    generation, instant = job.generation(new["planted"]), nominal_of(identity)
+    if generation is None or instant is None or "exclude" not in generation.first["schedule"]:
+        return False
+    versions = facts.calendars.get(new["team"], [])
+    return any(exclusions.excludes(version.item, instant) for version in versions)
 
 
 def _passed_over(facts: Facts, change: Change, old: Item, new: Item) -> Iterator[str]:
