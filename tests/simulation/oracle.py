@@ -16,6 +16,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 MINUTE_MS = 60_000
+QUARTER_MS = 15 * MINUTE_MS
 DAY_MS = 86_400_000
 BACK, AHEAD = 30 * 3_600_000, 6 * 3_600_000
 FOREVER = 1 << 60
@@ -89,10 +90,12 @@ def _times(raw: Mapping[str, Any], low: int, high: int) -> Iterator[int]:
 
 
 def _minutes(wanted: frozenset[int], zone: ZoneInfo, low: int, high: int) -> Iterator[int]:
-    """Each real minute whose minute on the wall is wanted."""
-    for instant in range(low - low % MINUTE_MS, high + 1, MINUTE_MS):
-        if datetime.fromtimestamp(instant // 1000, zone).minute in wanted:
-            yield instant
+    """Each real minute whose minute on the wall is wanted. Clocks are changed at full quarters of an hour."""
+    for quarter in range(low - low % QUARTER_MS, high + 1, QUARTER_MS):
+        first = datetime.fromtimestamp(quarter // 1000, zone).minute
+        for number in range(15):
+            if (first + number) % 60 in wanted:
+                yield quarter + number * MINUTE_MS
 
 
 def _daily(hour: int, minute: int, zone: ZoneInfo, low: int, high: int) -> Iterator[int]:

@@ -139,7 +139,8 @@ def _replaced(value: Any, /, **changes: Any) -> Any:
 
 
 def _slotted(kind: Any) -> bool:
-    return not hasattr(kind, "__dict__") and all(field.init for field in dataclasses.fields(kind))
+    slotted: bool = kind.__dictoffset__ == 0 and all(field.init for field in dataclasses.fields(kind))
+    return slotted
 
 
 def _copier(kind: Any) -> Callable[[Any, dict[str, Any]], Any]:

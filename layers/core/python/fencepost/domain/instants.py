@@ -8,6 +8,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
 ZERO = timedelta(0)
+_MS = timedelta(milliseconds=1)
 
 
 def aware(instant: datetime) -> datetime:
@@ -19,12 +20,12 @@ def aware(instant: datetime) -> datetime:
 
 def to_ms(instant: datetime) -> int:
     """Whole milliseconds since the epoch, rounded down."""
-    return (aware(instant) - EPOCH) // timedelta(milliseconds=1)
+    return ((instant if instant.tzinfo is UTC else aware(instant)) - EPOCH) // _MS
 
 
 def from_ms(ms: int) -> datetime:
     """The instant `ms` milliseconds after the epoch."""
-    return EPOCH + timedelta(milliseconds=ms)
+    return EPOCH + ms * _MS
 
 
 def floor_minute(instant: datetime) -> datetime:
