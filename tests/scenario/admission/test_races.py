@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fencepost.application import keys
@@ -336,6 +336,9 @@ def test_E6_of_two_firings_of_a_job_one_runs_in_every_interleaving(overlap: Over
 
 @settings(max_examples=60)
 @given(schedule=SCHEDULES)
+@example(
+    schedule=[0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+)  # let go while the newcomer's entry was claimed
 def test_E6_who_joins_a_jobs_queue_while_the_turn_is_let_go_is_called(schedule: list[int]) -> None:
     stage, office, _ = _opened(cap=5)
     leased = office.deliver(office.firing(overlap=Overlap.QUEUE))

@@ -18,7 +18,7 @@ from fencepost.application.ports import Outgoing, QueueName, QueueUnavailableErr
 from fencepost.application.store import Put, StoreError, Update, equals
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import from_wire
-from fencepost.domain.model import Caller, RetryPolicy, Tier
+from fencepost.domain.model import Caller, Overlap, RetryPolicy, Tier
 from fencepost.domain.outcome import Refused
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.faults import Fault, FaultAt, Killed
@@ -309,6 +309,21 @@ def test_R10_an_undecodable_record_goes_to_the_dead_letter_queue_after_one_try_a
     assert world.mail.depth(QueueName.STANDARD) == 0
     with pytest.raises(UndecodableError):
         world.poll(GRAVES)
+
+
+def test_R10_a_lock_that_nobody_understands_keeps_no_other_duty_from_being_paid():
+    world = World()
+    record = world.queue(world.job(overlap=Overlap.SKIP, retry=RetryPolicy(max_attempts=1)))
+
+    def garbled(_):
+        world.memory.write(Put(key=keys.overlap_lock(record.id.uid), item={"v": 1, "x": "?", "f": 1}))
+        return BROKEN
+
+    world.targets.script = [garbled]
+    world.run()
+    assert world.record(record).state is S.DEAD
+    assert [notice.execution_id for notice in world.notifier.told] == [str(record.id)]
+    assert (world.slots(), world.mail.next_visible()) == ([], None)
 
 
 @pytest.mark.parametrize("what", ["job", "detail"])

@@ -13,7 +13,7 @@ import pytest
 
 from fencepost.adapters.seam import PortCall
 from fencepost.application import keys
-from fencepost.application.delivery.hosts import Go, Hosts
+from fencepost.application.delivery.hosts import Go, Hosts, Wait
 from fencepost.application.delivery.records import Lease, leased
 from fencepost.application.delivery.results import PutBack
 from fencepost.application.messages import wake_body
@@ -270,8 +270,8 @@ class TestWhileItWaits:
         team = world.tools.reads.team("payments", world.clock.now())
         assert team is not None
         first, second = (hosts.ask(stale, limit, world.clock.now() + MINUTE) for _ in range(2))
-        assert not isinstance(first, Go)
-        assert not isinstance(second, Go)
+        assert isinstance(first, Wait)
+        assert isinstance(second, Wait)
         hosts.put_off(stale, team, first)
         until = world.record(record).retry_at
         hosts.put_off(stale, team, second)
@@ -343,3 +343,24 @@ def test_the_spacing_is_rounded_so_that_a_minute_never_holds_one_more() -> None:
         spacing = HostLimit(host=HOST, max_per_minute=rate).spacing
         assert spacing is not None
         assert spacing * rate >= MINUTE
+
+
+@pytest.mark.parametrize("given", [{}, {"next": "soon"}, {"next": 10**40}, {"next": -5}])
+def test_R10_a_rate_that_nobody_understands_begins_anew(given):
+    world = world_with(minute=60)
+    key = keys.host_rate("payments", HOST)
+    world.memory.write(Put(key=key, item={"v": 1, **given}))
+    records = crowd(world, 3)
+    world.run()
+    assert {world.record(record).state for record in records} == {ExecutionState.SUCCEEDED}
+    calls = [call.at for call in world.targets.calls]
+    assert all(later - earlier >= SECOND for earlier, later in pairwise(calls))
+
+
+def test_R10_a_place_that_nobody_understands_is_taken_and_leaves_the_others():
+    world = world_with(parallel=2)
+    key = keys.host_place("payments", HOST, 0)
+    world.memory.write(Put(key=key, item={"v": 1, "x": "?", "until": "soon"}))
+    records = crowd(world, 4)
+    world.run()
+    assert {world.record(record).state for record in records} == {ExecutionState.SUCCEEDED}

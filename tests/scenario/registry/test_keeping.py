@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from fencepost.application import keys
+from fencepost.application.codec import UndecodableError
 from fencepost.application.errands.errand import waiting
+from fencepost.application.registry import expiry, reading
 from fencepost.application.registry.aftermath import Aftermath
 from fencepost.application.registry.expiry import Expiry
 from fencepost.application.registry.reading import find_job, find_team
 from fencepost.application.registry.views import coming
-from fencepost.application.store import StoreBusyError, Table
+from fencepost.application.store import Put, StoreBusyError, Table
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.registry import Registry
@@ -105,6 +108,40 @@ class TestExpiry:
         with pytest.raises(StoreBusyError):
             Expiry(ports=registry.through(Busy()).ports).run(registry.clock.now())
         assert self.run(registry, "2026-03-01T15:01:10Z") == 1
+
+    @pytest.mark.parametrize(
+        "read", [UndecodableError("garbled"), StoreBusyError("throttled"), LookupError("no detail")]
+    )
+    def test_R10_one_that_cannot_be_resumed_now_holds_up_no_other_and_is_tried_again(
+        self, registry, monkeypatch, read
+    ):
+        registry.put("other", HOURLY)
+        registry.pause("other", until=from_wire("2026-03-01T15:00:00Z"))
+        registry.put("later", HOURLY)
+        registry.pause("later", until=from_wire("2026-03-01T15:03:00Z"))
+        broken, real = registry.job("hourly").uid, reading.job_by_uid
+
+        def job_by_uid(store, uid):
+            if uid == broken:
+                raise read
+            return real(store, uid)
+
+        monkeypatch.setattr(expiry, "job_by_uid", job_by_uid)
+        assert self.run(registry, "2026-03-01T15:00:40Z") == 1
+        assert registry.job("other").state is JobState.ACTIVE
+        for minute in range(1, 12):
+            self.run(registry, f"2026-03-01T15:{minute:02}:40Z")
+        assert registry.job("later").state is JobState.ACTIVE
+        assert registry.job("hourly").state is JobState.PAUSED
+        monkeypatch.setattr(expiry, "job_by_uid", real)
+        assert sum(self.run(registry, f"2026-03-01T16:{minute:02}:40Z") for minute in range(4)) == 1
+        assert registry.job("hourly").state is JobState.ACTIVE
+
+    def test_R10_an_entry_that_nobody_understands_holds_up_no_other(self, registry):
+        key = keys.agenda(from_wire("2026-03-01T15:00:00Z"), "?", 0)
+        registry.store.write(Put(key=key, item={"v": 1, "until": "soon"}))
+        assert self.run(registry, "2026-03-01T15:00:40Z") == 1
+        assert registry.store.get(key) is None
 
 
 class TestAftermath:

@@ -10,6 +10,7 @@ from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context
 from fencepost.application.admission.lanes import Entry, Heads
 from fencepost.application.admission.marks import Marks
+from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.memory import Memory
 from fencepost.application.store import Key
 from fencepost.domain import fair_share
@@ -17,8 +18,11 @@ from fencepost.domain.model import Team, Tier
 
 
 def is_shut(lane: str, tiers: frozenset[Tier]) -> bool:
-    """Nothing of the lane's tier may start."""
-    return bool(tiers) and keys.tier_of_lane(lane) in tiers
+    """Nothing of the lane's tier may start. Of a lane whose name nobody can read, nothing is known to be shut."""
+    try:
+        return bool(tiers) and keys.tier_of_lane(lane) in tiers
+    except (ValueError, IndexError):
+        return False
 
 
 class Line:
@@ -63,11 +67,20 @@ class Lines:
         self._lines: Memory[Line] = Memory(context.limits.backlog_memory)
 
     def read(self, team: Team, now: datetime) -> Line:
-        """The team's line, read now: those who wait in tiers that are not shut."""
+        """The team's line, read now: those who wait in tiers that are not shut. A lane that cannot be read holds up no
+        other: it is left out. Raises StoreError where none could be read.
+        """
         marked = self._marks.read_backlog_lanes(team.name, now)
-        found = {
-            lane: lanes.heads(self._context, lane, now) for lane in marked if not is_shut(lane, team.shut)
-        }
+        found, trouble = dict[str, Heads](), None
+        for lane in marked:
+            if is_shut(lane, team.shut):
+                continue
+            try:
+                found[lane] = lanes.heads(self._context, lane, now)
+            except TRANSIENT as error:
+                trouble = error
+        if trouble is not None and not found:
+            raise trouble
         return self._lines.keep(team.name, Line(found), now)
 
     def next(self, team: Team, now: datetime) -> Entry | None:

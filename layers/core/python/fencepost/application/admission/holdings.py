@@ -8,6 +8,7 @@ from typing import Any
 
 from fencepost.application.codec import VERSION, UndecodableError, decoding
 from fencepost.application.store import Compare, Condition, Item, equals, every
+from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import Team, Tier
 
@@ -77,4 +78,5 @@ def decode_holding(item: Item) -> Holding:
 
 
 def _read_holding(item: Item, number: int) -> Holding:
-    return Holding(number=number, execution=item["x"], fence=item["f"], until=from_ms(item["until"]))
+    holder = str(ExecutionId.parse(item["x"]))
+    return Holding(number=number, execution=holder, fence=item["f"], until=from_ms(item["until"]))

@@ -7,6 +7,7 @@ a turn over claims the entry first (`res`): the claim decides between rivals, an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,8 +34,10 @@ from fencepost.application.store import (
     Item,
     Key,
     Lacks,
+    OutcomeUnknownError,
     Present,
     Query,
+    StoreBusyError,
     Table,
     Update,
     Won,
@@ -151,10 +154,11 @@ def claim(context: Context, entry: Entry, slot: str | None, now: datetime) -> En
 
 
 def unclaim(context: Context, entry: Entry) -> None:
-    """Gives a claimed entry back, unless it was claimed anew since."""
+    """Gives a claimed entry back, unless it was claimed anew since. A claim that cannot be given back lapses."""
     if entry.reserved_until is not None:
         mine = equals("res", to_ms(entry.reserved_until))
-        context.store.write(Update(key=entry.key, remove=("res", "slot"), condition=mine))
+        with suppress(StoreBusyError, OutcomeUnknownError):
+            context.store.write(Update(key=entry.key, remove=("res", "slot"), condition=mine))
 
 
 def dismiss(context: Context, entry: Entry, now: datetime) -> bool:
@@ -162,7 +166,8 @@ def dismiss(context: Context, entry: Entry, now: datetime) -> bool:
 
     One transaction with a check of what was read: an execution that comes to wait there meanwhile keeps its place.
     Where the record cannot be understood the entry is put aside for an hour, so that it does not hold up the others; a
-    minute where a later version's pump will understand it.
+    minute where a later version's pump will understand it. Whatever became of these writes, it is not called now.
+    Raises StoreError where the record could not be read.
     """
     key = keys.execution(entry.execution)
     item = context.store.get(key)
@@ -170,12 +175,14 @@ def dismiss(context: Context, entry: Entry, now: datetime) -> bool:
         record = None if item is None else decode_execution(item)
     except UndecodableError as error:
         aside = to_ms(now + (LEFT if isinstance(error, NewerShapeError) else SET_ASIDE))
-        context.store.write(Update(key=entry.key, set={"res": aside}, condition=Present()))
+        with suppress(StoreBusyError, OutcomeUnknownError):
+            context.store.write(Update(key=entry.key, set={"res": aside}, condition=Present()))
         return True
     if record is not None and place(record) == entry.key:
         return False
     check = Check(key=key, condition=Absent() if record is None else _as_read(record))
-    context.store.transact((check, Delete(key=entry.key)), context.entropy.token())
+    with suppress(StoreBusyError, OutcomeUnknownError):
+        context.store.transact((check, Delete(key=entry.key)), context.entropy.token())
     return True
 
 

@@ -18,7 +18,15 @@ from fencepost.application.admission.context import Context
 from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.marks import Marks
 from fencepost.application.admission.waiting import TRANSIENT
-from fencepost.application.codec import VERSION, compact, decode_execution, decoding, ms
+from fencepost.application.codec import (
+    VERSION,
+    NewerShapeError,
+    UndecodableError,
+    compact,
+    decode_execution,
+    decoding,
+    ms,
+)
 from fencepost.application.codec import instant as instant_of
 from fencepost.application.store import (
     Absent,
@@ -132,6 +140,14 @@ class OverlapGate:
 
         A holder that lost its worker is woken, so that it is judged. Returns whether a turn was handed over.
         """
+        for _ in range(self._context.limits.conflict_tries):
+            passed = self._passed_on(lane, now)
+            if passed is not None:
+                return passed
+        return False
+
+    def _passed_on(self, lane: str, now: datetime) -> bool | None:
+        """One look; None where the lock changed hands after it: whoever let go of it saw the entry claimed."""
         lock = self._read(lane.partition("#")[2])
         holder = self._holder(lock)
         if holder is not None and not holder.final:
@@ -139,7 +155,7 @@ class OverlapGate:
         if holder is None and lock.holder is not None and not _lapsed(lock, now):
             return False
         entry = self._oldest(lane, now)
-        return entry is not None and self._pass_on(lock, entry, now)
+        return False if entry is None else self._pass_on(lock, entry, now)
 
     def _release(self, record: Execution, now: datetime) -> None:
         lock = self._read(record.id.uid)
@@ -177,13 +193,13 @@ class OverlapGate:
         head = lanes.first(self._context, keys.overlap_lane(record.id.uid))
         return head is not None and head.execution != record.id
 
-    def _remind(self, lock: Lock, holder: Execution, lane: str, now: datetime) -> bool:
+    def _remind(self, lock: Lock, holder: Execution, lane: str, now: datetime) -> bool | None:
         """Calls a holder that was given the turn and did not come, or whose worker was lost."""
         key = lanes.place(holder)
         if key is not None and key.pk == lane:
             item = self._context.store.get(key)
             entry = None if item is None else lanes.decode_entry(item)
-            return entry is not None and entry.open(now) and self._pass_on(lock, entry, now)
+            return self._pass_on(lock, entry, now) if entry is not None and entry.open(now) else False
         if holder.state is ExecutionState.RUNNING and _lapsed_lease(holder, now, self._context):
             wake = messages.wake(holder, at=now, now=now, limits=self._context.limits)
             lanes.send(self._context, [wake])
@@ -196,14 +212,16 @@ class OverlapGate:
                 return entry
         return None
 
-    def _pass_on(self, lock: Lock, entry: Entry, now: datetime) -> bool:
-        """Claims the entry, reserves the lock for it, then sends, as protocol E2 has it for slots."""
+    def _pass_on(self, lock: Lock, entry: Entry, now: datetime) -> bool | None:
+        """Claims the entry, reserves the lock for it, then sends, as protocol E2 has it for slots. False: somebody else
+        has the entry; None: the lock is no longer as it was read.
+        """
         claimed = lanes.claim(self._context, entry, None, now)
         if claimed is None:
             return False
         if not self._reserved(lock, claimed):
             lanes.unclaim(self._context, claimed)
-            return False
+            return None
         lanes.send(self._context, [lanes.wake_up(claimed)])
         return True
 
@@ -226,7 +244,12 @@ class OverlapGate:
         if lock.holder is None:
             return None
         item = self._context.store.get(keys.execution(ExecutionId.parse(lock.holder)))
-        return None if item is None else decode_execution(item)
+        try:
+            return None if item is None else decode_execution(item)
+        except NewerShapeError:
+            raise
+        except UndecodableError:
+            return None  # as for a slot, its own end decides: a job is not blocked for ever by one record
 
     def _write(self, lock: Lock, holder: str | None, fence: int, until: datetime | None) -> bool:
         """Changes what is the lock's own: that a deleted job's lock expires, somebody else has written there."""
@@ -242,7 +265,9 @@ def decode_lock(item: Item) -> Lock:
 
 
 def _read_lock(item: Item) -> Lock:
-    facts: dict[str, Any] = {"holder": item.get("x"), "until": instant_of(item.get("until"))}
+    holder = item.get("x")
+    named = None if holder is None else str(ExecutionId.parse(holder))
+    facts: dict[str, Any] = {"holder": named, "until": instant_of(item.get("until"))}
     return Lock(uid=str(item["pk"]).partition("#")[2], fence=item["f"], **facts)
 
 

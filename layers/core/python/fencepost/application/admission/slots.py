@@ -24,6 +24,7 @@ from fencepost.application.admission.holdings import (
     decode_holding,
     encode_holding,
 )
+from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.codec import UndecodableError, decode_execution
 from fencepost.application.memory import Memory
 from fencepost.application.store import Absent, Condition, Delete, Key, Lost, Put, Query, Table, either, items
@@ -124,11 +125,21 @@ class Slots:
                 self._free_if_ended(winner, now)
 
     def vacancies(self, team: Team, now: datetime, near: Execution | None = None) -> Iterator[Vacancy]:
-        """Slots that may be taken, free ones and deserted ones: in all lanes, or where `near` would look."""
-        cap = capacity(team)
+        """Slots that may be taken, free ones and deserted ones: in all lanes, or where `near` would look.
+
+        A lane that cannot be read holds up no other. Raises StoreError at the end, where there was one.
+        """
+        cap, trouble = capacity(team), None
         every_lane = range(-(-cap // self._limits.slots_per_lane))
         for lane in every_lane if near is None else self._lanes(near, cap):
-            yield from self._vacant(self._lane(team.name, lane), lane, cap, now)
+            try:
+                holdings = self._lane(team.name, lane)
+            except TRANSIENT as error:
+                trouble = error
+                continue
+            yield from self._vacant(holdings, lane, cap, now)
+        if trouble is not None:
+            raise trouble
 
     def in_use(self, team: Team, now: datetime) -> int:
         """How many slots below the cap are held or reserved now."""
@@ -212,8 +223,15 @@ class Slots:
         for number in free[start:] + free[:start]:
             yield Vacancy(number, Absent())
         for holding in holdings:
-            if holding.number in numbers and holding.until <= now and self._deserted(holding, now):
+            if holding.number in numbers and holding.until <= now and self._known_deserted(holding, now):
                 yield Vacancy(holding.number, holding.unchanged)
+
+    def _known_deserted(self, holding: Holding, now: datetime) -> bool:
+        """One whose holder cannot be read now is not taken now."""
+        try:
+            return self._deserted(holding, now)
+        except TRANSIENT:
+            return False
 
     def _deserted(self, holding: Holding, now: datetime) -> bool:
         """Nobody needs the slot: its holder, read strongly, is over, or let it expire and runs under no live lease

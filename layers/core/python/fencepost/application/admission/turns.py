@@ -14,8 +14,9 @@ from fencepost.application.admission.draw import Lines
 from fencepost.application.admission.holdings import Vacancy
 from fencepost.application.admission.lanes import Entry
 from fencepost.application.admission.slots import Slots
+from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.memory import Memory
-from fencepost.application.store import OutcomeUnknownError
+from fencepost.application.store import OutcomeUnknownError, StoreBusyError, StoreError
 from fencepost.domain.instants import SECOND
 from fencepost.domain.model import Team
 
@@ -38,18 +39,33 @@ class Turns:
         self._asked: Memory[bool] = Memory(context.limits.backlog_memory)
 
     def give(self, team: Team, vacancy: Vacancy, now: datetime) -> Entry | NoTurn:
-        """Reserves the slot for whoever's turn it is; the caller sends. Whoever loses an entry takes the next."""
+        """Reserves the slot for whoever's turn it is; the caller sends. Whoever loses an entry takes the next; so does
+        whoever gets no answer about one. Raises StoreError where that left nobody to give the slot to.
+        """
+        trouble: StoreError | None = None
         for _ in range(self._context.limits.hand_over_batch):
             entry = self._lines.next(team, now)
             if entry is None:
-                return NoTurn.NOBODY_WAITS
-            if entry.reserved_until is not None and lanes.dismiss(self._context, entry, now):
-                continue  # it was called before, and did not come: it no longer waits
-            claimed = lanes.claim(self._context, entry, str(vacancy.number), now)
+                break
+            try:
+                claimed = self._claimed(entry, vacancy, now)
+            except TRANSIENT as error:
+                trouble = error
+                continue
             if claimed is not None:
                 return self._reserve(team.name, vacancy, claimed, now)
+        if trouble is not None:
+            raise trouble
+        if entry is None:
+            return NoTurn.NOBODY_WAITS
         self._lines.forget(team.name)
         return NoTurn.CONTESTED
+
+    def _claimed(self, entry: Entry, vacancy: Vacancy, now: datetime) -> Entry | None:
+        """The entry, if it is to be called and nobody else does; one that did not come before may no longer wait."""
+        if entry.reserved_until is not None and lanes.dismiss(self._context, entry, now):
+            return None
+        return lanes.claim(self._context, entry, str(vacancy.number), now)
 
     def call(self, entries: Sequence[Entry]) -> None:
         """Sends the wake-ups of those whose turn has come, and once more what was not accepted. After that the turn
@@ -71,6 +87,9 @@ class Turns:
             reserved = self._slots.reserve(team, vacancy, claimed.execution, until)
         except OutcomeUnknownError:
             return claimed  # once called it finds out: the slot is its own, or it goes on waiting
+        except StoreBusyError:
+            lanes.unclaim(self._context, claimed)
+            raise
         if not reserved:
             lanes.unclaim(self._context, claimed)
             return NoTurn.SLOT_GONE

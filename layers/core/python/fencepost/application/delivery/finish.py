@@ -13,6 +13,7 @@ from typing import Protocol, assert_never
 from fencepost.application import messages
 from fencepost.application.admission import Admission, waiting
 from fencepost.application.admission.holdings import RESERVED
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.delivery.notices import Notices
 from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, PutBack, facts_of, no_team
 from fencepost.application.delivery.tools import Tools
@@ -112,6 +113,10 @@ class Finish:
                     return self._told(record)
                 case _:
                     assert_never(duty)
+        except NewerShapeError:
+            return False
+        except UndecodableError:
+            return True  # what nobody can read, nobody can give back: it keeps no other duty from being paid
         except (StoreError, QueueUnavailableError):
             return False
         return True

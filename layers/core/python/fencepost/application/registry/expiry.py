@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
-from fencepost.application.registry.agenda import just_before
+from fencepost.application.registry.agenda import KEPT, just_before
 from fencepost.application.registry.jobs import JobRequest
 from fencepost.application.registry.lifecycle import resume
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import job_by_uid
-from fencepost.application.store import Delete, Item, Key, Put, Query, Table, items
+from fencepost.application.store import Committed, Delete, Item, Key, Put, Query, StoreError, Table, items
 from fencepost.domain.instants import MINUTE, floor_minute, from_ms, to_ms
 from fencepost.domain.model import Caller, Job
 from fencepost.domain.states import JobState
@@ -24,6 +24,9 @@ SETTLED = timedelta(minutes=3)
 MOST_MINUTES = 360
 """How many minutes one run makes up for; after a longer outage the next runs go on."""
 FIRST_LOOK = timedelta(hours=1)
+NOT_NOW = (StoreError, LookupError, ValueError, TypeError, ArithmeticError)
+AGAIN = MINUTE
+SET_ASIDE = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +37,40 @@ class Expiry:
 
     def run(self, now: datetime) -> int:
         """Resumes every job whose pause has ended; how many. As of the end of the pause: what fell due since is the
-        misfire policy's, not the pause's.
+        misfire policy's, not the pause's. One that cannot be resumed now holds up no other, and is tried again; where
+        not even that can be noted, the failure is raised once all others are seen to.
         """
         minute, ended = self._begin(now), 0
+        unsettled, trouble = now, None
         for _ in range(MOST_MINUTES):
             if minute > now:
                 break
             query = Query(table=Table.CONTROL, pk=keys.agenda_partition(minute))
             for item in list(items(self.ports.store, query)):
-                ended += self._entry(item, now)
+                try:
+                    ended += self._entry(item, now)
+                except NOT_NOW as error:
+                    if not self._put_aside(item, now, error):
+                        unsettled, trouble = min(unsettled, minute), error
             minute += MINUTE
-        self._done(min(minute - MINUTE, floor_minute(now - SETTLED)))
+        self._done(min(minute - MINUTE, unsettled - MINUTE, floor_minute(now - SETTLED)))
+        if trouble is not None:
+            raise trouble
         return ended
+
+    def _put_aside(self, item: Item, now: datetime, error: Exception) -> bool:
+        """Into a later minute: the next one, or after an hour where what is stored cannot be understood. False: the
+        store does not even do that, and the minute is read again.
+        """
+        later = floor_minute(now + (AGAIN if isinstance(error, StoreError) else SET_ASIDE))
+        facts = {"expires": to_ms(later + KEPT) // 1000, **item}
+        key = Key(Table.CONTROL, keys.agenda_partition(later), item["sk"])
+        moved = Put(key=key, item={name: facts[name] for name in facts if name not in {"pk", "sk"}})
+        old = Delete(key=Key(Table.CONTROL, item["pk"], item["sk"]))
+        try:
+            return isinstance(self.ports.store.transact((moved, old)), Committed)
+        except StoreError:
+            return False
 
     def _entry(self, item: Item, now: datetime) -> bool:
         until = from_ms(item["until"])
