@@ -32,7 +32,7 @@ ADMISSION = (
     Mutant(
         name="deserted slots stay lost",
         module="application.admission.slots",
-        old="holding.until <= now and self._deserted(holding, now):",
+        old="holding.until <= now and self._known_deserted(holding, now):",
         new="holding.until <= now and False:",
         bites="f",
         profile="slots",
@@ -56,8 +56,8 @@ ADMISSION = (
     Mutant(
         name="the pump hands nothing over",
         module="application.admission.pump",
-        old="        return self._fill(team, deadline, report) > 0",
-        new="        return False",
+        old="            self._fill(team, deadline, report)",
+        new="            pass",
         bites="f",
         profile="slots",
     ),
