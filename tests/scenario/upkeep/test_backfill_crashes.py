@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeVar
 
 import pytest
 
+from fencepost.adapters.seam import PortCall
 from fencepost.application.backfills.reading import list_backfills
 from fencepost.application.codec import decode_execution
 from fencepost.application.registry.aftermath import KEEPER
@@ -16,13 +20,14 @@ from fencepost.domain.model import TimerKind
 from fencepost.domain.states import ExecutionState, Reason
 from fencepost.runtime.api import services
 from tests.support.api import Front
-from tests.support.faults import Fault, FaultAt
+from tests.support.faults import Fault, FaultAt, Killed
 from tests.support.steps import calling, errands_left, in_peace, stepping
 
 REPORT = "/v1/teams/payments/jobs/report"
 RANGE = {"from": "2026-03-01T00:00:00Z", "to": "2026-03-01T05:00:00Z"}
 KEY = {"Idempotency-Key": "once"}
 S = ExecutionState
+T = TypeVar("T")
 
 
 def opened() -> Front:
@@ -107,3 +112,31 @@ def test_A1_a_failing_call_loses_and_doubles_nothing_of_a_backfill(name, fault):
             at_rest(front)
         except AssertionError as error:
             raise AssertionError(f"{fault}: call {place}, {failing.calls[place]}: {error}") from error
+
+
+class BreaksOff:
+    """Kills the step before its second transaction."""
+
+    def __init__(self) -> None:
+        self.transactions = 0
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T], /) -> T:
+        self.transactions += call.method == "transact"
+        if self.transactions == 2:
+            raise Killed
+        return proceed()
+
+
+def test_its_rate_holds_though_a_step_of_it_breaks_off():
+    """Two chunks a minute. A step breaks off between them, and the next one follows at once: it must not give away
+    anew what the broken one has given away of the minute."""
+    front = opened()
+    front.post(REPORT + "/backfills", {"from": "2026-02-24T00:00:00Z", "to": RANGE["from"], "rate": 45})
+    front.clock.advance(seconds=60)
+    stepping(front, BreaksOff())
+    stepping(front, FaultAt())
+    in_peace(front, minutes=4)
+    released = sorted(record.not_before for record in backfilled(front) if record.not_before is not None)
+    assert len(released) == 120
+    gaps = [later - earlier for earlier, later in zip(released, released[45:], strict=False)]
+    assert min(gaps) >= timedelta(seconds=59.9)

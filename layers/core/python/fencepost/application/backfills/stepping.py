@@ -33,7 +33,7 @@ from fencepost.application.store import (
 )
 from fencepost.domain.backfill import Backfill, BackfillState
 from fencepost.domain.identity import ExecutionId
-from fencepost.domain.instants import MINUTE, floor_ms
+from fencepost.domain.instants import floor_ms
 from fencepost.domain.judgement import started
 from fencepost.domain.model import Execution, Job, Origin, Team, Tier, Timer
 from fencepost.domain.schedule import Calendar, effective_instant, occurrences, tzdata_version
@@ -214,16 +214,17 @@ class _Step:
         return expanding and self.made < self.backfill.rate and self.looked < LOOK
 
     def following(self, instants: Sequence[datetime], made: int) -> _Step:
-        """After `instants` (none: the range is done), of which `made` got an execution."""
-        before = self.backfill
-        full = self.made + made >= before.rate
+        """After `instants` (none: the range is done), of which `made` got an execution. Each chunk notes what it has used
+        up of the minute: the next one may be another step's, if this one breaks off.
+        """
+        before, used = self.backfill, self.made + made
         after = replace(
             before,
             revision=before.revision + 1,
             cursor=instants[-1] if instants else before.cursor,
             released=before.released + made,
             left_out=before.left_out + len(instants) - made,
-            next_at=self.opens + MINUTE if full else before.next_at,
+            next_at=max(before.next_at, floor_ms(self.opens + used * before.gap)),
         )
         if next(_ahead(after), None) is None:
             after = replace(after, state=BackfillState.EXPANDED, ended_at=self.began)
