@@ -78,7 +78,7 @@ class World:
         end = plan.ends
         self.ticks.until(end)
         self.kernel.run(end)
-        while plan.whole and self._firings() < FEWEST_FIRINGS and end < plan.ends + HOUR:
+        while plan.whole and end < plan.ends + HOUR and self._firings() < FEWEST_FIRINGS:
             end += 10 * MINUTE
             self.ticks.until(end)
             self.kernel.run(end)

@@ -34,20 +34,20 @@ from fencepost.application.store import (
 def holds(condition: Condition | None, item: Item | None) -> bool:
     """Whether `condition` holds of `item`; None always does. Values of different kinds never compare."""
     match condition:
+        case Compare(name, op, value):
+            return item is not None and name in item and _compares(item[name], op, value)
+        case All(conditions):
+            return all(holds(each, item) for each in conditions)
         case None:
             return True
         case Absent():
             return item is None
         case Present():
             return item is not None
-        case Compare(name, op, value):
-            return item is not None and name in item and _compares(item[name], op, value)
         case OneOf(name, values):
             return item is not None and name in item and any(_compares(item[name], "=", v) for v in values)
         case Lacks(name):
             return item is None or name not in item
-        case All(conditions):
-            return all(holds(each, item) for each in conditions)
         case Either(conditions):
             return any(holds(each, item) for each in conditions)
         case _:
@@ -55,7 +55,7 @@ def holds(condition: Condition | None, item: Item | None) -> bool:
 
 
 def _compares(left: Value, op: str, right: Value) -> bool:
-    if kind(left) != kind(right):
+    if type(left) is not type(right) and kind(left) != kind(right):
         return False
     match op:
         case "=":
