@@ -96,7 +96,7 @@ format: setup ## Rewrite the code as the formatter and the safe fixes of the lin
 STAGE ?= dev
 CONTEXT ?=
 CDK := $(BIN)/python -m infra.deploy
-.PHONY: layers bootstrap deploy deploy-local recover verify
+.PHONY: layers bootstrap deploy deploy-local verify
 
 synth: setup ## Synthesise a stage into cdk.out: no account, no Docker (STAGE=dev)
 	@$(BIN)/python -m infra.app -c stage=$(STAGE) $(CONTEXT)
@@ -112,9 +112,6 @@ deploy: setup ## Deploy a stage into the account of the shell's credentials (STA
 
 verify: setup ## Prove a deployed stage's lateness from its ledger (STAGE=dev)
 	@$(BIN)/python scripts/verify.py $(STAGE) $(ARGS)
-
-recover: setup ## After a restore: wake what is unfinished (STAGE=dev, ARGS="--shares 200")
-	@$(BIN)/python scripts/recover.py $(STAGE) $(ARGS)
 
 deploy-local: setup ## Deploy the templates to the local AWS engine, signatures checked, until Ctrl-C
 	@$(BIN)/python -m infra.local

@@ -1,7 +1,7 @@
 """Synthesises one stage: `python -m infra.deploy deploy --all -c stage=dev`, or `python -m infra.app` for the templates.
 
 Context: `stage` (dev, staging, prod), `account`, `region`, `admins` (principals, by commas); after a restore `restored` (the suffix of the restored
-tables) and `no_fire_before` (the instant up to which nothing is fired).
+tables), `replaced` (that of the tables before, where they are not the store's own) and `no_fire_before` (the instant up to which nothing is fired).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def stage_of(context: Mapping[str, str | None]) -> Stage:
         account=context.get("account") or stage.account,
         region=context.get("region") or stage.region,
         restored=context.get("restored") or stage.restored,
+        replaced=context.get("replaced") or stage.replaced,
         no_fire_before=context.get("no_fire_before") or stage.no_fire_before,
         closed=context.get("closed") == "true" or stage.closed,
         admins=tuple(filter(None, (context.get("admins") or "").split(","))) or stage.admins,
@@ -46,7 +47,7 @@ def stage_of(context: Mapping[str, str | None]) -> Stage:
     return stage.check()
 
 
-CONTEXT = ("stage", "account", "region", "restored", "no_fire_before", "closed", "admins")
+CONTEXT = ("stage", "account", "region", "restored", "replaced", "no_fire_before", "closed", "admins")
 
 
 def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack, StoreStack, ServiceStack]:
@@ -56,7 +57,7 @@ def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack,
             f"stage {stage.name}: the layers hold no bytecode of Python {contents.assets.python}, so every cold "
             f"start would compile them; install that Python and build them again (make layers)"
         )
-    names = Names(stage=stage.name, restored=stage.restored)
+    names = Names(stage=stage.name, restored=stage.restored, replaced=stage.replaced)
     account = AccountStack(app, stage)
     store = StoreStack(app, stage, names)
     service = ServiceStack(app, stage, names, store, contents)

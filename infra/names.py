@@ -51,10 +51,13 @@ DELIVERERS: Mapping[str, Fn] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """The names of one stage. `restored` is the suffix of tables that a point-in-time restore has made."""
+    """The names of one stage. `restored` is the suffix of tables that a point-in-time restore has made, `replaced` that
+    of the ones before them; without a suffix they are the store's own.
+    """
 
     stage: str
     restored: str | None = None
+    replaced: str | None = None
 
     def of(self, thing: str) -> str:
         """`fencepost-{stage}-{thing}`."""
@@ -63,6 +66,11 @@ class Names:
     def table(self, table: str) -> str:
         """The table that the functions use: the store's own, or its restored copy."""
         return self.of(table) if self.restored is None else f"{self.of(table)}-{self.restored}"
+
+    def ledger_before(self) -> str:
+        """The table of the ledger that a restored one replaces."""
+        own = self.of("executions")
+        return own if self.replaced is None else f"{own}-{self.replaced}"
 
     def queue(self, queue: str) -> str:
         """The queue's name."""

@@ -93,7 +93,8 @@ class Stage:
 
     `account_concurrency` is the Lambda quota of the account, `reserved_elsewhere` what other stages and services
     reserve of it. `no_fire_before` is an RFC 3339 instant: older timers are recorded as skipped, not fired.
-    A `closed` stage has no tick: nothing is claimed until it is deployed open again.
+    `restored` is the suffix of restored tables, and such a stage fires nothing until `fencepost recover` opens it;
+    `replaced` is the suffix of those that they replace, by default the store's own. A `closed` stage has no tick: nothing is claimed until it is deployed open again.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Stage:
     runbook: str = "docs/runbook.md"
     no_fire_before: str | None = None
     restored: str | None = None
+    replaced: str | None = None
     closed: bool = False
 
     def check(self) -> Stage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost.runtime import keeping, scanning
+from fencepost.runtime import keeping, restored, scanning
 from fencepost.runtime.events import Event
 from fencepost.runtime.function import Handler, on_lambda
 from fencepost.runtime.observability import Metric
@@ -16,6 +16,10 @@ def build(stage: Stage) -> Handler:
     tick, expiry = scanning.tick(stage), keeping.expiry(stage)
 
     def handle(event: Event, context: object) -> dict[str, Any]:
+        if restored.waits(stage):
+            stage.observed.telemetry.add(Metric.TICK_RAN)
+            stage.observed.logger.warning("nothing fires: the restored copy is not opened")
+            return {"held": stage.settings.restored}
         report = tick.run(stage.clock.now())
         stage.observed.telemetry.add(Metric.TICK_RAN)
         expiry.run(stage.clock.now())

@@ -14,7 +14,7 @@ from infra.assets import Assets
 from infra.constructs.policies import policy
 from infra.constructs.refs import StoreRefs
 from infra.names import NAMESPACE, PRODUCT, Fn
-from infra.permissions import GRANTS
+from infra.permissions import GRANTS, Grants, grants_of
 from infra.settings import AtMost, Pollers, Stage
 
 BATCH = {"scan": 1, "pump": 1}
@@ -94,7 +94,7 @@ class Functions(Construct):
 
     def _role(self, scope: Construct, function: Fn, log: logs.LogGroup) -> iam.Role:
         """Its policy is part of the role itself, so it is in force before the first event arrives."""
-        document = policy(GRANTS[function], self._refs, self._secrets_key, log)
+        document = policy(self._grants(function), self._refs, self._secrets_key, log)
         self.roles[function] = iam.Role(
             scope,
             "Role",
@@ -105,7 +105,7 @@ class Functions(Construct):
         return self.roles[function]
 
     def _environment(self, function: Fn) -> Mapping[str, str]:
-        stage, grants = self._stage, GRANTS[function]
+        stage, grants = self._stage, self._grants(function)
         settings = {
             "FENCEPOST_STAGE": stage.name,
             "FENCEPOST_SHARDS": str(stage.shards),
@@ -120,8 +120,15 @@ class Functions(Construct):
             settings["FENCEPOST_ADMINS"] = ",".join(stage.admins)
         if stage.no_fire_before is not None:
             settings["FENCEPOST_NO_FIRE_BEFORE"] = stage.no_fire_before
+        if stage.restored is not None:
+            settings["FENCEPOST_RESTORED"] = stage.restored
+        if grants.reads_ledger_before:
+            settings["FENCEPOST_TABLE_REPLACED"] = self._refs.names.ledger_before()
         queues = sorted({*grants.sends, *grants.consumes})
         return settings | self._refs.environment(sorted(grants.tables), queues)
+
+    def _grants(self, function: Fn) -> Grants:
+        return grants_of(function, restored=self._stage.restored is not None)
 
     def _feed(self, scope: Construct, function: Fn, made: lambda_.Function, queue: str) -> None:
         polling = self._stage.polling[function]

@@ -19,6 +19,7 @@ def policy(grants: Grants, refs: StoreRefs, secrets_key: str, log: logs.LogGroup
         statements=[
             _allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], [log.log_group_arn]),
             *_tables(grants, refs),
+            *_ledger_before(grants, refs),
             *_queues(grants, refs),
             *_secrets(grants, secrets_key),
             *_teams(grants),
@@ -30,6 +31,12 @@ def _tables(grants: Grants, refs: StoreRefs) -> Iterator[iam.PolicyStatement]:
     for table, actions in grants.tables.items():
         named = [f"dynamodb:{action}" for action in actions]
         yield _allow(table.capitalize(), named, [refs.table_arn(table)])
+
+
+def _ledger_before(grants: Grants, refs: StoreRefs) -> Iterator[iam.PolicyStatement]:
+    if grants.reads_ledger_before:
+        actions = ["dynamodb:GetItem", "dynamodb:Query"]
+        yield _allow("LedgerBefore", actions, [refs.ledger_before_arn()])
 
 
 def _queues(grants: Grants, refs: StoreRefs) -> Iterator[iam.PolicyStatement]:

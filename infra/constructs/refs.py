@@ -23,6 +23,12 @@ class StoreRefs:
             service="dynamodb", resource="table", resource_name=self.names.table(table)
         )
 
+    def ledger_before_arn(self) -> str:
+        """The table of the ledger that a restored one replaces."""
+        return self._stack.format_arn(
+            service="dynamodb", resource="table", resource_name=self.names.ledger_before()
+        )
+
     def queue_arn(self, queue: str) -> str:
         """The queue of this word."""
         return self._stack.format_arn(service="sqs", resource=self.names.queue(queue))

@@ -60,7 +60,7 @@ def synthesise(output: Path, stage: Stage) -> list[str]:
 
 def deploy(engine: Engine, output: Path, stage: Stage) -> Deployed:
     """Synthesises and creates all stacks. Raises RuntimeError with what failed."""
-    names = Names(stage=stage.name, restored=stage.restored)
+    names = Names(stage=stage.name, restored=stage.restored, replaced=stage.replaced)
     stacks = synthesise(output, stage)
     ssm = engine.client("ssm")
     ssm.put_parameter(Name=_BOOTSTRAP, Value="30", Type="String", Overwrite=True)

@@ -11,10 +11,10 @@ import pytest
 from fencepost.adapters.dynamodb.schema import PARTITION_KEY, SCHEMAS, SORT_KEY, TTL_ATTRIBUTE
 from fencepost.adapters.queue_settings import QUEUE_SETTINGS
 from fencepost.application.ports import QueueName
-from infra.names import DELIVERERS, QUEUES, TABLES, TIERS
+from infra.names import DELIVERERS, QUEUES, TABLES, TIERS, Fn
 from infra.settings import Provisioned, TableSize
 from infra.stages import STAGES, dev
-from tests.support.stacks import synthesise, synthesised
+from tests.support.stacks import statements, synthesise, synthesised
 
 pytestmark = pytest.mark.xdist_group("infra")
 
@@ -218,4 +218,25 @@ def test_a_restored_stage_uses_the_restored_tables_and_keeps_the_old_ones():
         told = function["Environment"]["Variables"]
         assert told["FENCEPOST_TABLE_JOBS"] == "fencepost-dev-jobs-r1"
         assert told["FENCEPOST_NO_FIRE_BEFORE"] == "2026-11-29T12:00:00Z"
+        assert told["FENCEPOST_RESTORED"] == "r1"
     assert json.dumps(stage.templates["service"]).count(':table/fencepost-dev-jobs"') == 0
+
+
+@pytest.mark.parametrize(("replaced", "ledger"), [(None, "executions"), ("r0", "executions-r0")])
+def test_only_the_api_of_a_restored_stage_reads_the_ledger_that_is_replaced(replaced, ledger):
+    stage = synthesise(replace(dev(), restored="r1", replaced=replaced))
+    for function in Fn:
+        made = stage.one("AWS::Lambda::Function", FunctionName=stage.names.function(function))
+        role = stage.resources()[made["Role"]["Fn::GetAtt"][0]]
+        actions = {
+            action
+            for _, named, resources in statements(role)
+            if any(resource.endswith(f":table/fencepost-dev-{ledger}") for resource in resources)
+            for action in named
+        }
+        told = made["Environment"]["Variables"].get("FENCEPOST_TABLE_REPLACED")
+        if function is Fn.API:
+            assert actions == {"dynamodb:GetItem", "dynamodb:Query"}
+            assert told == f"fencepost-dev-{ledger}"
+        else:
+            assert (actions, told) == (set(), None)

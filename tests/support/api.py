@@ -52,6 +52,7 @@ class MemoryStage:
     settings: Settings
     observed: Observability
     vault: Vault = field(default_factory=Vault)
+    replaced: Store | None = None
 
     @property
     def secrets(self) -> Secrets:

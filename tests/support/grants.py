@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from fencepost.adapters.seam import PortCall, seamed
 from fencepost.application.store import Check, Delete, Key, Put, Query, Share, Update
 from infra.names import Fn
-from infra.permissions import GRANTS
+from infra.permissions import GRANTS, grants_of
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -27,9 +27,9 @@ class NotGrantedError(BaseException):
 class Within:
     """An around that lets through what the function is granted."""
 
-    def __init__(self, function: Fn) -> None:
+    def __init__(self, function: Fn, *, restored: bool = False) -> None:
         self._function = function
-        self._grants = GRANTS[function]
+        self._grants = grants_of(function, restored=restored)
 
     def __call__(self, call: PortCall, proceed: Callable[[], T], /) -> T:
         """Raises NotGrantedError."""
@@ -79,8 +79,9 @@ def wanted(call: PortCall) -> Iterable[tuple[str, str]]:
 def held(stage: S, module: str) -> S:
     """`stage` as the handler `functions.{folder}.handler` has it when it is deployed."""
     folder = module.split(".")[1]
-    within = Within(next(function for function in Fn if function.folder == folder))
     view: Any = copy.copy(stage)
+    function = next(function for function in Fn if function.folder == folder)
+    within = Within(function, restored=view.settings.restored is not None)
     view.store = seamed(view.store, "store", within)
     view.queues = seamed(view.queues, "queues", within)
     if "quick_store" in vars(view):

@@ -123,7 +123,7 @@ def _synthesise(
     report = json.loads((output / "validation-report.json").read_text())
     return Synthesised(
         stage=stage,
-        names=Names(stage=stage.name, restored=stage.restored),
+        names=Names(stage=stage.name, restored=stage.restored, replaced=stage.replaced),
         templates=templates,
         report=report,
     )

@@ -33,18 +33,19 @@ SIX_HOURS = {"every": "PT6H"}
 
 
 def job_of(schedule, **facts):
-    parsed = parse_schedule(schedule, now=MIDNIGHT)
-    wanted = {"state": JobState.ACTIVE, "created_at": MIDNIGHT, "updated_at": MIDNIGHT} | facts
-    return Job(
+    job = Job(
         team="payments",
         name="report",
         uid=UID,
         revision=1,
         generation=1,
-        schedule=parsed,
+        state=JobState.ACTIVE,
+        schedule=parse_schedule(schedule, now=MIDNIGHT),
         detail="d",
-        **wanted,
+        created_at=MIDNIGHT,
+        updated_at=MIDNIGHT,
     )
+    return replace(job, **facts)
 
 
 def success(due, ordinal=1):

@@ -34,6 +34,12 @@ def created(record: Execution, move: Move) -> Put:
     return Put(key=keys.execution(record.id), item=encode_execution(record), condition=Absent())
 
 
+def brought(record: Execution, before: Execution | None) -> Put:
+    """A record as the ledger has it that a restored copy replaces; over nothing but what the copy was read to hold."""
+    condition = Absent() if before is None else unchanged(before)
+    return Put(key=keys.execution(record.id), item=encode_execution(record), condition=condition)
+
+
 def unchanged(record: Execution) -> Condition:
     """The record still has the state, generation, fence and count of attempts that were read: an attempt that was put
     off without a call changes none but the last.

@@ -20,6 +20,7 @@ from fencepost.cli import (
     keys,
     policies,
     previews,
+    recovering,
     service,
     size,
     stories,
@@ -62,6 +63,7 @@ app.command("redrive", rich_help_panel=MEND)(executions.redrive)
 app.add_typer(keys.app, name="key", rich_help_panel=SERVICE)
 app.add_typer(zones.app, name="tz", rich_help_panel=SERVICE)
 app.add_typer(switches.app, name="stage", rich_help_panel=SERVICE)
+app.command("recover", rich_help_panel=SERVICE)(recovering.recover)
 app.command("limits", rich_help_panel=SERVICE)(service.limits)
 app.command("revisions", rich_help_panel=SERVICE)(service.revisions)
 app.command("doctor", rich_help_panel=SERVICE)(service.doctor)

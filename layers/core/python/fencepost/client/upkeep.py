@@ -57,6 +57,22 @@ class Stage(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered(Result):
+    """What a share of a recovery came to. `retired`: had not ended in the copy, and has in the ledger that it replaces;
+    `brought`: other records of that ledger; `woken`, `planted`: what was given a wake-up or a timer.
+    """
+
+    retired: int
+    brought: int
+    woken: int
+    planted: int
+    jobs: int
+    unfinished: int
+    unreadable: tuple[str, ...]
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Departure(Result):
     """A team on its way out; its name is free when the same call finds no team any more."""
 
@@ -222,6 +238,18 @@ class StageHandle:
     def resume(self, note: str | None = None, *, tiers: Sequence[str] | None = None) -> Stage:
         """What waited starts, or meets its job's misfire policy where it waited too long."""
         return self._turn("resume", switching(note, tiers=tiers))
+
+    def recover(self, share: int, shares: int, *, ledger: bool = True) -> Recovered:
+        """After a restore: brings one share of the copy up to the ledger that it replaces, and wakes what is unfinished.
+        Repeating it changes nothing. Raises ConflictError where the stage is open and the ledger was asked for.
+        """
+        body = {"share": share, "shares": shares, "ledger": ledger}
+        call = Call(method="POST", path=path("stage", "recovery"), body=body, keyed=True)
+        return decode(Recovered, self.caller.call(call).body)
+
+    def open(self, note: str | None = None) -> Stage:
+        """After a restore: lets the recovered copy fire. Raises ConflictError where it does already."""
+        return self._turn("open", {"note": note})
 
     def _turn(self, how: str, body: object) -> Stage:
         call = Call(method="POST", path=path("stage", how), body=body, keyed=True)

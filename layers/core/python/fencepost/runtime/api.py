@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fencepost.adapters.api.cursors import Cursors
 from fencepost.adapters.api.services import Services
 from fencepost.adapters.api.upkeep import Upkeep
@@ -11,14 +13,17 @@ from fencepost.application.backfills.asking import Backfills
 from fencepost.application.codec import VERSION
 from fencepost.application.registry.departures import Departures
 from fencepost.application.registry.ports import RegistryPorts
+from fencepost.application.restoring.opening import Opening
+from fencepost.application.restoring.recovery import Recovery
 from fencepost.application.store import Absent, Lost, Put, Store
 from fencepost.application.switches.flipping import Switches
+from fencepost.domain.instants import ZERO
 from fencepost.domain.model import Caller
 from fencepost.runtime import scanning, upkeep
 from fencepost.runtime.delivering import deliveries
 from fencepost.runtime.entropy import token_bytes
 from fencepost.runtime.keeping import ClaimAtOnce
-from fencepost.runtime.stage import SecretiveStage
+from fencepost.runtime.stage import SecretiveStage, Stage
 
 CURSOR_KEY_BYTES = 32
 
@@ -46,10 +51,23 @@ def services(stage: SecretiveStage, *, anonymous: Caller | None = None) -> Servi
             switches=Switches(ports=registry, queues=stage.queues),
             errands=upkeep.errands(stage),
             departures=Departures(ports=registry),
+            opening=Opening(ports=registry),
+            recovery=recovery(stage, stage.replaced),
             queues=stage.queues,
         ),
         admins=stage.settings.admins,
         anonymous=anonymous,
+    )
+
+
+def recovery(stage: Stage, replaced: Store | None) -> Recovery:
+    """What an administrator runs after a restore: the second net, wondering about everything at once."""
+    return Recovery(
+        store=stage.store,
+        replaced=replaced,
+        sweep=replace(scanning.sweep(stage), overdue=ZERO),
+        clock=stage.clock,
+        limits=stage.settings.limits,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -13,10 +14,11 @@ from fencepost.adapters.seam import seamed
 from fencepost.adapters.sqs import SqsQueues
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.ports import Clock, Entropy, Notifier, Queues, Targets
-from fencepost.application.store import Store
+from fencepost.application.store import Store, Table
 from fencepost.runtime.clock import SystemClock
 from fencepost.runtime.entropy import SystemEntropy, token_bytes
 from fencepost.runtime.observability import Observability, observability
+from fencepost.runtime.restored import Held
 from fencepost.runtime.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -99,12 +101,20 @@ class AwsStage:
         reads = Reads(self.store)
         return outward(clients, self.secrets.open, self.settings.egress, reads, self.clock)
 
-    def _store(self, patience: Patience) -> Store:
+    @cached_property
+    def replaced(self) -> Store | None:
+        """See `SecretiveStage`: one table of it, the ledger."""
+        name = self.settings.replaced
+        return None if name is None else self._store(Patience(), {Table.EXECUTIONS: name})
+
+    def _store(self, patience: Patience, tables: Mapping[Table, str] | None = None) -> Store:
         store = DynamoDbStore(
             self._clients.dynamodb(patience),
-            self.settings.tables,
+            tables or self.settings.tables,
             clock=self.clock,
             entropy=self.entropy,
             attempts=patience.attempts,
         )
-        return seamed(store, "store", self.observed.telemetry.around)
+        restored = self.settings.restored
+        held = () if restored is None else (Held(restored),)
+        return seamed(store, "store", *held, self.observed.telemetry.around)

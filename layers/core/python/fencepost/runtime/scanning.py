@@ -55,11 +55,6 @@ def sweep(stage: Stage, refresh: Refresh | None = None) -> Sweep:
     return Sweep(store=stage.store, scan=scan(stage), limits=stage.settings.limits, refresh=refresh)
 
 
-def recovers(event: Event) -> bool:
-    """Whether somebody sweeps after a restore: what is unfinished is woken at once."""
-    return bool(event.get("detail", {}).get("recover"))
-
-
 def share(event: Event, now: datetime) -> tuple[int, int]:
     """Which share of the sweep a wake-up is for, and of how many: `detail.share` of `detail.shares` where it says so.
 

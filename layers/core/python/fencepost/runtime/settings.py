@@ -31,7 +31,9 @@ class Settings:
     """One stage. `admins` are the principals that administer it (account and role, never a session).
 
     A table or queue that a function has no business with may be missing: asking for it is the fault, and the
-    adapters say so by name. `no_fire_before` turns older timers into skips after a restore (protocol F5).
+    adapters say so by name. `no_fire_before` turns older timers into skips after a restore (protocol F5); `restored`
+    names the copy that the tables are, which fires nothing until it is opened; `replaced` is the table of the ledger
+    that it replaces.
     """
 
     stage: str
@@ -42,6 +44,8 @@ class Settings:
     admins: frozenset[str] = frozenset()
     egress: EgressPolicy = field(default_factory=EgressPolicy)
     no_fire_before: datetime | None = None
+    restored: str | None = None
+    replaced: str | None = None
     region: str = "us-east-1"
 
     @classmethod
@@ -63,6 +67,8 @@ class Settings:
             admins=frozenset(_words(reader.raw("ADMINS") or "")),
             egress=egress,
             no_fire_before=reader.optional("NO_FIRE_BEFORE", _instant, None),
+            restored=reader.raw("RESTORED"),
+            replaced=reader.raw("TABLE_REPLACED"),
             region=environ.get("AWS_REGION", "us-east-1"),
         )
         reader.finish()

@@ -37,7 +37,10 @@ class Stage(Protocol):
 
 
 class SecretiveStage(Stage, Protocol):
-    """A stage that keeps its teams' secrets."""
+    """A stage that keeps its teams' secrets, and may be recovered."""
 
     @property
     def secrets(self) -> Secrets: ...
+    @property
+    def replaced(self) -> Store | None:
+        """The store whose ledger this one's tables replace after a restore, to be read only; None where none is named."""

@@ -56,6 +56,22 @@ class BackfillWithCounts(Backfill):
     executions: Counts
 
 
+class Recovered(Out):
+    """What a share of a recovery came to. `retired`: executions that had not ended in the copy, and have in the ledger
+    that it replaces; `brought`: other records of that ledger; `woken`: unfinished executions that were given a wake-up;
+    `planted`: jobs that were given a timer. `finished` is false where time ran out: ask for smaller shares.
+    """
+
+    retired: int
+    brought: int
+    woken: int
+    planted: int
+    jobs: int
+    unfinished: int
+    unreadable: list[str]
+    finished: bool
+
+
 class BackfillList(Out):
     """A job's backfills, the last one asked for first."""
 

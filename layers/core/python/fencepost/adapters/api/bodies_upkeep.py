@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fencepost.adapters.api.models import Body, Instant, Note
 from fencepost.domain.backfill import DEFAULT_RATE, MAX_RATE
@@ -32,6 +32,26 @@ class SwitchOffBody(Body):
     note: Note | None = None
     until: Instant | None = None
     tiers: list[TierName] = Field(_ALL, min_length=1, max_length=4)
+
+
+class RecoveryBody(Body):
+    """One share of the stage's jobs and records. Without `ledger` what happened after the copy is not looked up."""
+
+    share: int = Field(0, ge=0, le=999_999)
+    shares: int = Field(64, ge=1, le=1_000_000)
+    ledger: bool = True
+
+    @model_validator(mode="after")
+    def _is_a_share(self) -> RecoveryBody:
+        if self.share >= self.shares:
+            raise ValueError(f"share is counted from 0: there is no {self.share} of {self.shares}")
+        return self
+
+
+class OpeningBody(Body):
+    """Why, for the audit trail."""
+
+    note: Note | None = None
 
 
 class SwitchOnBody(Body):

@@ -8,6 +8,7 @@ from fencepost.adapters.api import (
     backfills,
     bodies_upkeep,
     history,
+    recovery,
     switches,
 )
 from fencepost.adapters.api.access import Role
@@ -105,6 +106,30 @@ SWITCH_ROUTES = (
         handle=history.of_stage,
         gives={200: answers.RevisionPage},
         query=(*PAGED, *AUDIT_FILTERS),
+    ),
+    Route(
+        name="recoverStage",
+        method="POST",
+        path=STAGE + "/recovery",
+        says="After a restore: bring a share of the copy up to the ledger it replaces, and wake what is unfinished.",
+        role=Role.ADMIN,
+        handle=recovery.recover,
+        takes=bodies_upkeep.RecoveryBody,
+        optional_body=True,
+        gives={200: answers_upkeep.Recovered},
+        conflicts=True,
+    ),
+    Route(
+        name="openStage",
+        method="POST",
+        path=STAGE + "/open",
+        says="After a restore: let the recovered copy fire.",
+        role=Role.ADMIN,
+        handle=recovery.open_stage,
+        takes=bodies_upkeep.OpeningBody,
+        optional_body=True,
+        gives={200: answers_upkeep.Stage},
+        conflicts=True,
     ),
     Route(
         name="pauseStage",

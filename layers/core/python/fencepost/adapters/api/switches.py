@@ -44,7 +44,7 @@ def resume_stage(request: Request) -> Answer:
 
 def get_stage(request: Request) -> Answer:
     """The stage's switches."""
-    return _shown(request, stage_switches(request.services.store), cached=True)
+    return shown(request, stage_switches(request.services.store), cached=True)
 
 
 def _team(request: Request, flip: Flip) -> Answer:
@@ -57,10 +57,11 @@ def _team(request: Request, flip: Flip) -> Answer:
 
 def _stage(request: Request, flip: Flip) -> Answer:
     outcome = request.services.upkeep.switches.stage(flip)
-    return _shown(request, outcome) if isinstance(outcome, StageSwitches) else refusal(outcome)
+    return shown(request, outcome) if isinstance(outcome, StageSwitches) else refusal(outcome)
 
 
-def _shown(request: Request, switches: StageSwitches, *, cached: bool = False) -> Answer:
+def shown(request: Request, switches: StageSwitches, *, cached: bool = False) -> Answer:
+    """The stage's switches as an answer."""
     tag = etag(switches.revision)
     if cached and unchanged(request.headers, tag):
         return Answer(status=304, headers={"ETag": tag})

@@ -12,6 +12,8 @@ from fencepost.application.errands.errand import Errand
 from fencepost.application.errands.running import Errands
 from fencepost.application.ports import Queues, QueueUnavailableError
 from fencepost.application.registry.departures import Departures
+from fencepost.application.restoring.opening import Opening
+from fencepost.application.restoring.recovery import Recovery
 from fencepost.application.store import StoreError
 from fencepost.application.switches.flipping import Switches
 
@@ -24,6 +26,8 @@ class Upkeep:
     switches: Switches
     errands: Errands
     departures: Departures
+    opening: Opening
+    recovery: Recovery
     queues: Queues
 
     def first_step(self, errand: Errand, now: datetime) -> None:

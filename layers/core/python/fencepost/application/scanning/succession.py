@@ -35,6 +35,18 @@ class Expected:
 
 def expected_timer(store: Store, job: Job, now: datetime, limits: Limits) -> Expected:
     """The timer of `job`'s present generation. Raises UndecodableError for records that cannot be read."""
+    instant, ordinal = expected_occurrence(store, job)
+    if instant is None:
+        return Expected(instant=None, ordinal=ordinal, found=True)
+    timer = fire_timer(job, instant, ordinal=ordinal, now=min(now, instant), limits=limits)
+    return Expected(instant=instant, ordinal=ordinal, found=lies(store, timer, now, limits))
+
+
+def expected_occurrence(store: Store, job: Job) -> tuple[datetime | None, int]:
+    """What follows the newest record of `job`'s present generation, and which firing it is; None: nothing does.
+
+    Raises UndecodableError.
+    """
     last = newest_of_generation(store, job)
     if last is None:
         after, ordinal = job.ended_until or job.created_at, 1
@@ -45,10 +57,8 @@ def expected_timer(store: Store, job: Job, now: datetime, limits: Limits) -> Exp
     if last is None and job.begins_with is not None:
         instant = job.begins_with
     most = job.schedule.max_firings
-    if instant is None or (most is not None and ordinal > most):
-        return Expected(instant=None, ordinal=ordinal, found=True)
-    timer = fire_timer(job, instant, ordinal=ordinal, now=min(now, instant), limits=limits)
-    return Expected(instant=instant, ordinal=ordinal, found=lies(store, timer, now, limits))
+    over = most is not None and ordinal > most
+    return (None if over else instant), ordinal
 
 
 def newest_of_generation(store: Store, job: Job) -> Execution | None:

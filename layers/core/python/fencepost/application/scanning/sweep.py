@@ -87,13 +87,28 @@ class Sweep:
             self._buckets(shard, now, report)
             aside = Query(table=Table.TIMERS, pk=keys.quarantine_partition(shard))
             report.quarantined += sum(len(page) for page in self.store.pages(aside))
+        self.mend(now, number, of, report)
+        return report
+
+    def mend(
+        self,
+        now: datetime,
+        number: int,
+        of: int,
+        report: SweepReport,
+        in_time: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """The jobs and the executions of a share, while it is `in_time`."""
         for job in self._jobs(Share(table=Table.JOBS, number=number, of=of, strong=False), report):
+            if not in_time():
+                return
             self._job(job, now, report)
         for record in self._executions(
             Share(table=Table.EXECUTIONS, number=number, of=of, strong=False), report
         ):
+            if not in_time():
+                return
             self._execution(record, now, report)
-        return report
 
     def _buckets(self, shard: int, now: datetime, report: SweepReport) -> None:
         """Timers in minutes that were proven empty: claimed as if the scan had met them."""
