@@ -25,7 +25,7 @@ EXECUTION_MOVES: Mapping[str, tuple[str, ...]] = {
     "retry": ("RUNNING",),
     "die": ("RUNNING",),
     "redrive": ("DEAD",),
-    "adopt": ("CANCELLED",),
+    "adopt": ("CANCELLED", "SKIPPED"),
 }
 JOBS_MOVES: Mapping[str, tuple[str, ...]] = {
     "create": (),
@@ -62,7 +62,7 @@ _FROM_UNSTARTED = {
     "DEAD": "give_up",
 }
 _UNSTARTED = frozenset(_NOT_RUNNING)
-_FROM_FINAL = {"DEAD": "redrive", "CANCELLED": "adopt"}
+_FROM_FINAL = {"DEAD": "redrive", "CANCELLED": "adopt", "SKIPPED": "adopt"}
 _CONTROL = {
     "S": "slot",
     "B": "entry",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fencepost.application import keys
@@ -10,6 +11,7 @@ from fencepost.application.messages import ScanRequest
 from fencepost.application.store import OutcomeUnknownError, Put, Store, StoreBusyError, Write
 from fencepost.domain.instants import from_wire
 from fencepost.domain.model import Job, Misfire, MisfirePolicy
+from fencepost.domain.schedule.calendars import parse_calendar
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.shard import Shard
 
@@ -116,3 +118,31 @@ def test_B5_the_one_late_run_of_an_adopted_record_stands_for_all_that_was_missed
     assert (shared.state, shared.generation) == (ExecutionState.QUEUED, job.generation)
     assert shared.until == from_wire("2026-03-01T03:12:00Z")
     assert shard.record(job, "2026-03-01T03:06:00Z") is None
+
+
+def test_B5_an_instant_that_the_older_schedule_excluded_fires_by_the_newer_one() -> None:
+    """It was skipped ahead of time, by its calendar; then its owner takes the exclusion out of the schedule."""
+    shard = Shard("2026-03-01T02:50:30Z")
+    job = shard.register("edited", {**EVERY_TEN, "exclude": ["quiet"]})
+    raw = {"instants": ["2026-03-01T02:59:00Z/2026-03-01T03:05:00Z"]}
+    quiet = parse_calendar(raw, name="quiet", version=1, dated=shard.clock.now())
+    scan = shard.scanner()
+    scan = replace(scan, claimer=replace(scan.claimer, calendars=lambda _: {"quiet": quiet}))
+    shard.clock.set("2026-03-01T02:58:00Z")
+    scan.run(ScanRequest(0, shard.clock.now()))
+    skipped = shard.record(job, "2026-03-01T03:00:00Z")
+    assert skipped is not None
+    assert (skipped.state, skipped.reason) == (ExecutionState.SKIPPED, Reason.EXCLUDED)
+    job = shard.edit(job, EVERY_TEN)
+    shard.scan("2026-03-01T02:58:40Z")
+    record = shard.record(job, "2026-03-01T03:00:00Z")
+    assert record is not None
+    assert (record.state, record.generation, record.reason, record.note) == (
+        "QUEUED",
+        job.generation,
+        None,
+        None,
+    )
+    assert record.expires_at is None
+    assert job.generation in {timer.generation for timer in shard.timers()}
+    assert len(shard.sent()) == 1

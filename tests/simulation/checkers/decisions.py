@@ -12,6 +12,14 @@ GRACE_MS = 60_000
 TWO_DAYS_MS = 48 * 3_600_000
 FINAL = {"SUCCEEDED", "DEAD", "SKIPPED", "CANCELLED"}
 ENDED_FOR_GOOD = {"paused", "deleted"}
+_ADOPTABLE = {
+    ("QUEUED", None),
+    ("WAITING", None),
+    ("RETRY_WAIT", None),
+    ("CANCELLED", "superseded"),
+    ("CANCELLED", "paused"),
+    ("SKIPPED", "excluded"),
+}
 
 
 def check(facts: Facts) -> list[Violation]:
@@ -220,13 +228,7 @@ def _excluded(facts: Facts, job: JobFacts, identity: str, new: Item) -> bool:
 
 def _passed_over(facts: Facts, change: Change, old: Item, new: Item) -> Iterator[str]:
     """A newer generation planted from a record that had not begun, and did not take it over: too late to run it."""
-    if (
-        old["fence"]
-        or old.get("attempt")
-        or old["state"] not in {"QUEUED", "WAITING", "RETRY_WAIT", "CANCELLED"}
-    ):
-        return
-    if old["state"] == "CANCELLED" and old.get("reason") not in {"superseded", "paused"}:
+    if old["fence"] or old.get("attempt") or (old["state"], old.get("reason")) not in _ADOPTABLE:
         return
     slowest = 0 if change.task is None else change.task.host.slowest
     if facts.clock(change.at + slowest) - new["due"] <= GRACE_MS:

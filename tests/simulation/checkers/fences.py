@@ -48,7 +48,7 @@ def _faults(facts: Facts, identity: str, change: Change) -> Iterator[str]:
         yield f"the fence changed without a lease ({change.move})"
     if change.move in {"succeed", "retry", "die"}:
         yield from _outcome(facts, identity, change, old, new)
-    if old["state"] in {"SUCCEEDED", "SKIPPED"} and new["state"] != old["state"]:
+    if old["state"] in {"SUCCEEDED", "SKIPPED"} and new["state"] != old["state"] and change.move != "adopt":
         yield f"{old['state']} is final, and became {new['state']}"
     if old["state"] == "RUNNING" == new["state"]:
         yield from _extended(facts, change, old, new)

@@ -113,12 +113,12 @@ def cancelled(before: Execution, reason: Reason, *, now: datetime, retention: ti
 def adopted(before: Execution, generation: int, until: datetime | None = None) -> Moved:
     """Protocol B5: one instant of two generations is one occurrence, and the newer one takes it over.
 
-    A cancelled record returns to the queue; a queued or waiting one stays where it is. `until`: the run stands for
+    A cancelled or skipped record returns to the queue; one that still is to begin stays where it is. `until`: the run stands for
     all that the newer generation missed up to there.
     """
     taken = {"generation": generation, "planted_generation": generation, "until": until}
-    if before.state is ExecutionState.CANCELLED:
-        return moved(before, Move.ADOPT, **taken)
+    if before.state in FINAL:
+        return moved(before, Move.ADOPT, note=None, **taken)
     return rewritten(before, **taken)
 
 

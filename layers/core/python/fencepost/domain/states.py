@@ -88,7 +88,7 @@ TRANSITIONS: dict[Move, Transition] = {
     Move.RETRY: Transition(frozenset({S.RUNNING}), S.RETRY_WAIT),
     Move.DIE: Transition(frozenset({S.RUNNING}), S.DEAD),
     Move.REDRIVE: Transition(frozenset({S.DEAD}), S.QUEUED),
-    Move.ADOPT: Transition(frozenset({S.CANCELLED}), S.QUEUED),
+    Move.ADOPT: Transition(frozenset({S.CANCELLED, S.SKIPPED}), S.QUEUED),
 }
 
 

@@ -25,8 +25,15 @@ from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Job, Origin, Timer
 from fencepost.domain.states import ExecutionState, Move, Reason
 
-ADOPTABLE = frozenset({ExecutionState.QUEUED, ExecutionState.WAITING})
-REOPENED = frozenset({Reason.SUPERSEDED, Reason.PAUSED})
+ADOPTABLE = frozenset({ExecutionState.QUEUED, ExecutionState.WAITING, ExecutionState.RETRY_WAIT})
+"""The last one: put off by its host's limits before it began."""
+REOPENED = frozenset(
+    {
+        (ExecutionState.CANCELLED, Reason.SUPERSEDED),
+        (ExecutionState.CANCELLED, Reason.PAUSED),
+        (ExecutionState.SKIPPED, Reason.EXCLUDED),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +123,7 @@ class Resolver:
 def _adoptable(there: Execution) -> bool:
     if there.attempt or there.fence:
         return False
-    reopened = there.state is ExecutionState.CANCELLED and there.reason in REOPENED
-    return there.state in ADOPTABLE or reopened
+    return there.state in ADOPTABLE or (there.state, there.reason) in REOPENED
 
 
 def _as_final(record: Execution) -> Execution:
