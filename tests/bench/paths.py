@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
+from fencepost.application import keys
+from fencepost.application.auditing.audit import Window, pages_of
+from fencepost.application.codec import encode_execution
 from fencepost.application.ports import QueueName, dead_queue, tier_queue
-from fencepost.domain.instants import ZERO, from_wire
-from fencepost.domain.model import Misfire, MisfirePolicy, Overlap, RetryPolicy, Tier
+from fencepost.application.scanning.succession import expected_timer
+from fencepost.application.store import Put
+from fencepost.domain.identity import ExecutionId
+from fencepost.domain.instants import MINUTE, ZERO, from_wire
+from fencepost.domain.model import Job, Misfire, MisfirePolicy, Overlap, RetryPolicy, Tier
 from fencepost.domain.outcome import Accepted, Failed
+from fencepost.domain.schedule import parse_schedule
 from fencepost.runtime import delivering
 from tests.bench.jobs import TEAM
 from tests.bench.stage import START, Bench, opened
@@ -20,6 +28,7 @@ from tests.support.calls import Usage
 BEFORE = "2026-03-02T10:57:30.000Z"
 DUE = "2026-03-02T11:00:00.000Z"
 FULL = 33  # a full group of claims
+DAILY = {"cron": "0 11 * * *", "timezone": "UTC"}
 REFUSED = Failed(status=429, error="answered 429")  # an answer that opens no circuit
 
 
@@ -259,6 +268,44 @@ def tick() -> Ledger:
         return story.ledger
 
 
+def second_net() -> Ledger:
+    """The daily second net's look at one job that has fired a month long, once a day."""
+    with _looked_after() as (bench, story, job):
+        with story.phase("look"):
+            assert expected_timer(bench.stage.store, job, bench.clock.now(), bench.limits).found
+        return story.ledger
+
+
+def audited() -> Ledger:
+    """The daily audit of such a job."""
+    with _looked_after() as (bench, story, job):
+        now = bench.clock.now()
+        window = Window(since=now - timedelta(hours=25), before=now, now=now, limits=bench.limits)
+        with story.phase("audit"):
+            for page in pages_of(bench.stage.store, job, window, by_hand_too=False):
+                assert not page.findings
+        return story.ledger
+
+
+@contextmanager
+def _looked_after() -> Iterator[tuple[Bench, Story, Job]]:
+    """A daily job with its last record and twenty-nine before it."""
+    begun = from_wire(START) - timedelta(days=40)
+    facts: dict[str, Any] = {"schedule": parse_schedule(DAILY, now=begun), "created_at": begun, "updated_at": begun}
+    with _story(1, **facts) as story:
+        bench = story.bench
+        (job,) = bench.planted
+        story.deliver(limit=1)
+        (record,) = bench.records(job)
+        for days in range(1, 30):
+            at = record.due - timedelta(days=days)
+            identity = ExecutionId.occurrence(job.uid, at)
+            older = replace(record, id=identity, due=at, claimed_at=at - MINUTE)
+            bench.setup.write(Put(key=keys.execution(identity), item=encode_execution(older)))
+        bench.clock.advance(hours=1)
+        yield bench, Story(bench, 1), job
+
+
 PATHS: Mapping[str, Callable[[], Ledger]] = {
     "success, full batches of one team": success_full,
     "success, full batches of ten teams": success_many_teams,
@@ -273,4 +320,6 @@ PATHS: Mapping[str, Callable[[], Ledger]] = {
 BACKGROUND: Mapping[str, Callable[[], Ledger]] = {
     "a shard's pass with nothing due": idle_pass,
     "a minute's tick of 64 shards": tick,
+    "a month-old daily job in the daily second net": second_net,
+    "a month-old daily job in the daily audit": audited,
 }

@@ -26,6 +26,7 @@ from tests.bench.peers.contestants import ROOT, Contestant, all_of_them, version
 from tests.bench.peers.lateness import late
 from tests.bench.peers.processes import spent_ms
 from tests.bench.peers.servers import NotInstalledError, ended
+from tests.support.live import RefusedError
 
 JOBS = 300
 MINUTES = 2
@@ -83,7 +84,7 @@ def measured(contestant: Contestant, jobs: int, minutes: int) -> dict[str, Any]:
                 return row | _window(running.own, running.under, jobs, minutes, port)
         except NotInstalledError as error:
             return row | {"missing": f"server not installed: {error}"}
-        except (AssertionError, OSError, RuntimeError, subprocess.SubprocessError) as error:
+        except (AssertionError, OSError, RuntimeError, RefusedError, subprocess.SubprocessError) as error:
             return row | {"missing": f"did not run: {error}"}
 
 

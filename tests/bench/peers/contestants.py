@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http
 import json
 import os
 import re
@@ -13,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.local.aws_engine import AwsEngine
+from fencepost.runtime.clock import sleep_ms
 from tests.bench.peers import servers
-from tests.support.live import LiveService, declaration
+from tests.support.live import LiveService, RefusedError, declaration
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = ROOT / ".venv-peers" / "bin"
 NODE = Path(__file__).with_name("node")
 TEAM = "bench"
-DECLARED_AT_ONCE = 20
-"""A call of the API ends after twenty seconds, however busy the machine is."""
+TRIES = 5
 _SUBJECTS = "tests.bench.peers.subjects"
 _SERVERS: Mapping[str, Callable[[Path], AbstractContextManager[tuple[int, str]]]] = {
     "Redis": servers.redis,
@@ -141,6 +142,18 @@ def _peer(
     return Contestant(name=name, package=package, how=how, under=under, begin=begin)
 
 
+def _declare(service: LiveService, name: str, body: object) -> None:
+    """A machine that is busy is asked again."""
+    for attempt in range(TRIES):
+        try:
+            service.call("PUT", f"/v1/teams/{TEAM}/jobs/{name}", body)
+            return
+        except RefusedError as error:
+            if error.status != http.HTTPStatus.SERVICE_UNAVAILABLE or attempt == TRIES - 1:
+                raise
+            sleep_ms(500)
+
+
 def _kill(service: LiveService, engine_folder: Path) -> None:
     """Nothing of it is worth saving."""
     if service.process is not None and service.process.poll() is None:
@@ -158,9 +171,8 @@ def _fencepost(store: str, under: str) -> Contestant:
             service.start()
             service.put_team(TEAM, max_concurrency=50)
             cron = {"cron": "* * * * *", "timezone": "UTC"}
-            for n in range(0, jobs, DECLARED_AT_ONCE):
-                some = range(n, min(jobs, n + DECLARED_AT_ONCE))
-                service.put_jobs(TEAM, {f"job-{k}": declaration(cron, f"{target}/{k}") for k in some})
+            for n in range(jobs):
+                _declare(service, f"job-{n}", declaration(cron, f"{target}/{n}"))
             assert service.process is not None
             engine = AwsEngine.running(folder / "data" / "engine")
             yield Running((service.process.pid,), () if engine is None else (engine.pid,))

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.application.scanning.pace import Pace
+from fencepost.domain.instants import from_wire
 from fencepost.domain.limits import Limits
+from fencepost.domain.model import Bucket, Timer, TimerKind
 from fencepost.domain.sizing import Load, advise, bill, prices, rivals
 from fencepost.domain.sizing.advice import INVOKES_PER_POLLER, PER_POLLER
+from fencepost.domain.sizing.bill import pass_seconds
 from fencepost.domain.sizing.usage import (
+    AUDIT_CALLS,
+    AUDIT_READS,
+    DELIVERY_MB,
     FIRING,
+    NET_CALLS,
+    NET_READS,
     PASS_QUEUE_REQUESTS,
     PASS_READS,
     PASS_WRITES,
+    SCAN_MB,
+    UPKEEP_MB,
 )
+from infra.names import Fn
+from infra.stages import prod
+from tests.support.clock import SettableClock
 
 COUNTED = json.loads((Path(__file__).resolve().parents[2] / "bench" / "expected.json").read_text())
 DESIGN_POINT = Load(jobs=10_000_000, rate=116, spike=48_720)
@@ -45,6 +60,45 @@ def test_what_an_idle_shard_uses_is_what_was_counted() -> None:
     assert one["write_units"] + tick["write_units"] / 64 == PASS_WRITES
     assert one["read_units"] + tick["read_units"] / 64 == PASS_READS
     assert tick["sqs_requests"] / 64 == PASS_QUEUE_REQUESTS
+
+
+def test_what_the_daily_passes_use_is_what_was_counted() -> None:
+    for path, reads, calls in (
+        ("a month-old daily job in the daily second net", NET_READS, NET_CALLS),
+        ("a month-old daily job in the daily audit", AUDIT_READS, AUDIT_CALLS),
+    ):
+        assert (COUNTED[path]["read_units"], COUNTED[path]["calls"]) == (reads, calls), path
+
+
+def test_functions_have_the_memory_that_is_priced() -> None:
+    sizes = {name: size.memory for name, size in prod().functions.items()}
+    assert {sizes[name] for name in sizes if name.value.startswith("deliver")} == {DELIVERY_MB}
+    assert sizes[Fn.SCAN] == SCAN_MB
+    assert sizes[Fn.SWEEP] == sizes[Fn.AUDIT] == UPKEEP_MB
+
+
+@pytest.mark.parametrize("claims", [1, 33, 109, 330])
+def test_a_pass_takes_as_long_as_it_is_priced(claims) -> None:
+    limits, clock = Limits(), SettableClock("2026-03-02T10:00:00.300Z")
+    begun = clock.now()
+    due = from_wire("2026-03-02T10:02:30Z")
+    key: dict[str, Any] = {"bucket": Bucket.at(due, 0), "kind": TimerKind.FIRE, "instant": due, "due": due, "sequence": 1}
+    left = [Timer(uid=f"{number:020d}", **key) for number in range(claims)]
+    pace = Pace.begin(clock, limits, limits.scan_budget)
+    while left:
+        group, rest = left[: limits.claim_group], left[limits.claim_group :]
+        assert pace.wait(group, len(left))
+        clock.advance(seconds=0.07)
+        left = rest
+    paced = (clock.now() - begun).total_seconds()
+    assert pass_seconds(claims) == pytest.approx(paced, abs=1.5)
+
+
+def test_the_hold_before_due_is_paid_by_whoever_holds() -> None:
+    ours = bill(DESIGN_POINT, advise(DESIGN_POINT))
+    shared = {line.what for line in ours.lines if line.shared}
+    assert "delivery functions" in shared
+    assert shared.isdisjoint({"the hold before due", "scan functions", "slots", "the daily audit"})
 
 
 def test_the_design_point() -> None:

@@ -31,7 +31,8 @@ def auditor(stage: Stage) -> ShareAuditor:
 def run(auditor: ShareAuditor, stage: Stage, now: datetime, number: int = 0, of: int = 1) -> ShareAudit:
     """Share `number` of `of`: the last day of each of its jobs."""
     window = Window(since=now - REACH, before=now, now=now, limits=stage.settings.limits)
-    return auditor.run(Share(table=Table.JOBS, number=number, of=of), window, now + PATIENCE)
+    share = Share(table=Table.JOBS, number=number, of=of, strong=False)
+    return auditor.run(share, window, now + PATIENCE)
 
 
 def measure(report: ShareAudit, telemetry: Telemetry) -> None:

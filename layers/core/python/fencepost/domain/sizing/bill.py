@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fencepost.domain.limits import Limits
 from fencepost.domain.sizing import prices
 from fencepost.domain.sizing.advice import OVERHEAD_SECONDS, PER_POLLER, Advice
 from fencepost.domain.sizing.load import Load
 from fencepost.domain.sizing.usage import (
+    AUDIT_CALLS,
+    AUDIT_READS,
+    CALL_SECONDS,
     CLAIM_CPU,
+    DELIVERY_MB,
     FIRING,
     FULL_CORE_MB,
+    NET_CALLS,
+    NET_READS,
     PASS_QUEUE_REQUESTS,
     PASS_READS,
     PASS_WRITES,
+    SCAN_MB,
+    UPKEEP_MB,
     Units,
 )
 
 UTILISATION = 0.7
 """Of provisioned capacity: as much as auto scaling keeps in use."""
-DELIVERY_MB = 512
-HOLD_SECONDS = 0.28
+SURFACES_LATE = 0.07
+"""Of the time before due at which a message is sent to surface: the queue's and the poller's part (assumed)."""
+HOLD_SECONDS = Limits().surface_early.total_seconds() - SURFACES_LATE
 """From a batch's arrival, shortly before its firings are due, until they are. It is in Lambda's bill."""
+PASS_SECONDS = 0.15
+"""A pass that finds nothing: fifteen calls, one after the other."""
 ROUND_MINUTES = 0.5
 """The share of all firings that is due at the first second of a minute."""
 SPREAD_OUT = 0.55
 """Messages that surface together reach idle pollers so much thinner than evenly (simulated, tests/bench/spike)."""
 FULL_BATCH = 10.0
-SECOND_NET_SECONDS = 0.008
-"""Two calls of the store, one after the other, for each job."""
 RECORD_KB = 0.5
 RETENTION_DAYS = 30
 JOB_KB = 1.2
@@ -137,34 +148,45 @@ def _stored(load: Load) -> float:
     return load.jobs * JOB_KB / 1e6 + load.firings * RECORD_KB / 1e6 / 30 * RETENTION_DAYS
 
 
-def _second_net(load: Load) -> Line:
-    """Once a day both tables are read as a whole, weakly, and each job's newest record and timer are looked up."""
-    units = _stored(load) * 1e9 / 4096 * 0.5 + load.jobs * 2
-    dollars = 30 * (
-        units * prices.READ_UNIT
-        + load.jobs * SECOND_NET_SECONDS * FULL_CORE_MB / 1024 * prices.GIGABYTE_SECOND
-    )
-    return Line(
-        "the daily second net",
-        dollars,
-        f"{units / 1e6:,.0f} million read units a day, {SECOND_NET_SECONDS * 1000:g} ms a job",
-    )
+def _daily(load: Load) -> Iterator[Line]:
+    """Once a day both tables are read as a whole, weakly, and each job's newest records and timer are looked up; and
+    each job's day is audited.
+    """
+    everything, jobs = (kilobytes * 1e6 / 4 for kilobytes in (_stored(load), load.jobs * JOB_KB / 1e6))
+    for what, units, calls in (
+        ("the daily second net", everything * 0.5 + load.jobs * NET_READS, NET_CALLS),
+        ("the daily audit", jobs * 0.5 + load.jobs * AUDIT_READS, AUDIT_CALLS),
+    ):
+        seconds = load.jobs * calls * CALL_SECONDS
+        dollars = units * prices.READ_UNIT + seconds * UPKEEP_MB / 1024 * prices.GIGABYTE_SECOND
+        basis = f"{units / 1e6:,.0f} million read units a day, {calls * CALL_SECONDS * 1000:g} ms a job"
+        yield Line(what, 30 * dollars, basis)
+
+
+def pass_seconds(claims: float) -> float:
+    """How long a shard's pass takes that claims so many: a group a second, and each waits for its moment."""
+    groups = math.ceil(claims / Limits().claim_group)
+    waits = 0.5 + (groups - 1) * Limits().claim_group / Limits().claim_rate_min if groups else 0.0
+    return PASS_SECONDS + claims * CLAIM_CPU * FULL_CORE_MB / SCAN_MB + waits
 
 
 def _lambda(load: Load, advice: Advice) -> Iterator[Line]:
     fill = mean_fill(load, advice)
     batches = load.firings / fill
-    seconds = HOLD_SECONDS + load.target_seconds + OVERHEAD_SECONDS
+    seconds = load.target_seconds + OVERHEAD_SECONDS
     yield Line(
         "delivery functions",
         _invoked(batches, seconds, DELIVERY_MB),
-        f"{seconds:.2g} s for {fill:.1f} at a time, {DELIVERY_MB} MB; {HOLD_SECONDS:g} s of it waiting for due",
+        f"{seconds:.2g} s for {fill:.1f} at a time, {DELIVERY_MB} MB",
         shared=True,
     )
+    held = batches * HOLD_SECONDS * DELIVERY_MB / 1024 * prices.GIGABYTE_SECOND
+    yield Line("the hold before due", held, f"{HOLD_SECONDS:.2g} s of each batch, in the same functions")
     passes = advice.shards * MINUTES_A_MONTH
-    each = 0.3 + load.firings / passes * CLAIM_CPU * 3
-    yield Line("scan functions", _invoked(passes, each, FULL_CORE_MB), "a pass of a shard each minute")
-    yield _second_net(load)
+    each = pass_seconds(load.firings / passes)
+    basis = f"a pass of a shard each minute: {each:.2g} s, {SCAN_MB} MB"
+    yield Line("scan functions", _invoked(passes, each, SCAN_MB), basis)
+    yield from _daily(load)
     dollars = advice.pollers * prices.POLLER_MONTH
     yield Line(
         "pollers",

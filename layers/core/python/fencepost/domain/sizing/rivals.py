@@ -29,7 +29,9 @@ def rivals(load: Load, ours: Bill) -> tuple[Rival, ...]:
 
 
 def _scheduler(load: Load, ours: Bill) -> Rival:
-    """Like for like: it fires into a queue, and the rest of the path, lease and outcome included, is as ours."""
+    """Like for like: it fires into a queue, and the rest of the path, lease and outcome included, is as ours. It looks
+    up nothing, claims nothing, holds nothing until due, has no slots, and nobody looks after it each day.
+    """
     fired = max(0.0, load.firings - prices.SCHEDULER_INVOCATIONS_FREE) * prices.SCHEDULER_INVOCATION
     sent = load.firings * prices.QUEUE_REQUEST
     note = (

@@ -39,6 +39,17 @@ PASS_WRITES = 3.0 + 2.0 / 64
 PASS_READS = 12.0 + 27.0 / 64
 PASS_QUEUE_REQUESTS = 136.0 / 64
 
+# One job of the daily second net and of the daily audit, a month old, fired once a day.
+NET_READS, NET_CALLS = 4.0, 2.0
+AUDIT_READS, AUDIT_CALLS = 3.0, 4.0
+CALL_SECONDS = 0.004
+"""One call of the store after the other, with what is made of the answer: assumed."""
+
+# What functions have, as stages set it (infra/stages.py; a test compares).
+DELIVERY_MB = 512
+SCAN_MB = 512
+UPKEEP_MB = 1769
+
 # Seconds of a whole core, measured on x86; Lambda's arm64 cores are reckoned with at half their speed.
 CLAIM_CPU = 2 * 0.000_33
 DELIVERY_CPU = 2 * 0.002
