@@ -128,7 +128,7 @@ def target_host(target: Target) -> str:
     """What shares a circuit and a rate: the host of a webhook, the queue, function, topic, bus or machine else."""
     match target:
         case WebhookTarget():
-            return split_url(target.url).host
+            return _host_of(target.url)
         case SqsTarget():
             return target.queue_url
         case LambdaTarget():
@@ -141,6 +141,14 @@ def target_host(target: Target) -> str:
             return target.state_machine_arn
         case _:
             assert_never(target)
+
+
+def _host_of(url: str) -> str:
+    """The host of a stored URL. What is in no shape to be called has none; the guard says why it is not called."""
+    try:
+        return split_url(url).host
+    except ValueError:
+        return ""
 
 
 _KINDS: Mapping[str, Callable[..., Target]] = {
