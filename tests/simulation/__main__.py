@@ -31,7 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _mutants(asked: argparse.Namespace) -> int:
     """Hunts them; the page is written after each, so that a hunt that is broken off is not lost."""
     catches: list[hunt.Catch] = []
-    for catch in hunt.campaign(asked.limit, asked.only):
+    wanted = mutant_page.missing() if asked.missing else None
+    for catch in hunt.campaign(asked.limit, asked.only, wanted):
         catches.append(catch)
         print(hunt.row(catch), flush=True)
         if asked.write:
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--mutants", action="store_true", help="hunt the mutants")
     parser.add_argument("--only", help="mutants whose name holds this")
+    parser.add_argument("--missing", action="store_true", help="those that the page does not show as wanted")
     parser.add_argument("--write", action="store_true", help="write the mutants' page")
     parser.add_argument("--limit", type=int, default=hunt.LIMIT, help="seeds for each mutant")
     return parser

@@ -17,7 +17,7 @@ from tests.simulation.faults import Kind
 from tests.simulation.journal import ANSWER, SPRUNG, STRUCK, WRITE, Entry
 from tests.simulation.kernel import MINUTE, SECOND, Task
 from tests.simulation.labels import ARROWS, JOB_ARROWS, arrow_of, label
-from tests.simulation.profiles import OPS
+from tests.simulation.mix import OPS
 from tests.simulation.world import History
 
 Cell = tuple[str, str]

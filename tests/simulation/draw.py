@@ -9,8 +9,9 @@ from tests.simulation.draw_jobs import Drawing, Jobs, Teams
 from tests.simulation.draw_ops import Ops
 from tests.simulation.faults import Fault, Kind
 from tests.simulation.kernel import MINUTE, MS, SECOND
+from tests.simulation.mix import Profile
 from tests.simulation.plan import FAULTS_END, Plan, Trouble
-from tests.simulation.profiles import PROFILES, Profile
+from tests.simulation.profiles import PROFILES
 
 DAYS = (datetime(2026, 3, 2, 10, tzinfo=UTC), datetime(2026, 7, 14, 21, tzinfo=UTC))
 CHANGES = (datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC))

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.simulation.kernel import SECOND
+from tests.simulation.mix import Profile
 from tests.simulation.plan import CALENDAR, TIERS, HostLimits, JobPlan, TeamPlan
-from tests.simulation.profiles import Profile
 
 RATES = {"*/2": 60, "*/3": 40, "*/4": 30, "*/5": 24, "*/6": 20, "*/10": 12, "*/12": 10, "*/15": 8, "*/20": 6}
 EVERY = {75: 96, 120: 60, 150: 48, 210: 34, 300: 24, 360: 20, 600: 12, 660: 11, 900: 8}

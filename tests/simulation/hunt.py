@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from tests.simulation.mutants import Mutant, install
@@ -72,10 +72,10 @@ def _asked(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def campaign(limit: int, only: str | None = None) -> Iterator[Catch]:
-    """Hunts every mutant, or those whose name holds `only`."""
+def campaign(limit: int, only: str | None = None, wanted: Container[str] | None = None) -> Iterator[Catch]:
+    """Hunts every mutant, or those whose name holds `only`, or is `wanted`."""
     for mutant in MUTANTS:
-        if only is None or only in mutant.name:
+        if (only is None or only in mutant.name) and (wanted is None or mutant.name in wanted):
             yield _caught(mutant, limit)
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.simulation.hunt import LIMIT, Catch
+from tests.simulation.mutants import Mutant
 from tests.simulation.mutations import MUTANTS
 
+NOT_HUNTED = "not hunted yet"
 PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
 HEAD = f"""# Mutants
 
@@ -31,15 +33,21 @@ def rows(text: str) -> dict[str, re.Match[str]]:
     return {match["name"]: match for match in found if match is not None}
 
 
+def missing() -> frozenset[str]:
+    """The mutants that the page, as it is, shows neither as caught nor as rightly surviving."""
+    known = rows(page((), LIMIT, PAGE.read_text() if PAGE.exists() else ""))
+    return frozenset(
+        mutant.name
+        for mutant in MUTANTS
+        if known[mutant.name]["seeds"].startswith(("not", *(() if mutant.equivalent else ("survived",))))
+    )
+
+
 def page(catches: Iterable[Catch], limit: int, before: str = "") -> str:
     """The page with `catches`; what was not hunted keeps the row of `before`."""
     kept: Mapping[str, re.Match[str]] = rows(before)
     hunted = {catch.mutant.name: _row(catch, limit) for catch in catches}
-    lines = [
-        hunted.get(mutant.name) or kept[mutant.name].group(0)
-        for mutant in MUTANTS
-        if mutant.name in hunted or mutant.name in kept
-    ]
+    lines = [hunted.get(mutant.name) or _kept(mutant, kept.get(mutant.name)) for mutant in MUTANTS]
     return HEAD + "\n".join(lines) + "\n"
 
 
@@ -48,11 +56,21 @@ def write(catches: Iterable[Catch], limit: int) -> None:
     PAGE.write_text(page(catches, limit, PAGE.read_text() if PAGE.exists() else ""))
 
 
+def begins(mutant: Mutant) -> str:
+    """What the row of a mutant says of it, whatever became of it."""
+    letters = ", ".join(mutant.bites) or "none"
+    return f"| {mutant.name} | `{mutant.module}` | {mutant.profile or 'the mix'} | {letters} |"
+
+
+def _kept(mutant: Mutant, before: re.Match[str] | None) -> str:
+    """What is known of one that was not hunted now; nothing where it was hunted elsewhere."""
+    text = "" if before is None else before.group(0)
+    return text if text.startswith(begins(mutant)) else f"{begins(mutant)} {NOT_HUNTED} |  |"
+
+
 def _row(catch: Catch, limit: int) -> str:
-    mutant = catch.mutant
     seeds = f"survived {limit:,}" if catch.seeds is None else f"{catch.seeds:,}"
     noticed = re.sub(r"[a-z2-7]{20}(-[srbz]-[0-9a-f-]+)?|\d{10,}", "...", catch.noticed).replace("|", "/")[
         :90
     ]
-    letters = ", ".join(mutant.bites) or "none"
-    return f"| {mutant.name} | `{mutant.module}` | {mutant.profile or 'the mix'} | {letters} | {seeds} | {noticed} |"
+    return f"{begins(catch.mutant)} {seeds} | {noticed} |"

@@ -3,98 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from tests.simulation.faults import Kind
-from tests.simulation.kernel import MINUTE, MS, SECOND
+from tests.simulation.kernel import MS, SECOND
+from tests.simulation.mix import MIXED, Profile, Weights
 
-Weights = Mapping[str, float]
-
-OPS: Weights = MappingProxyType(
-    {
-        "edit": 6,
-        "retune": 2,
-        "same": 1,
-        "pause": 3,
-        "resume": 4,
-        "delete": 1,
-        "recreate": 1,
-        "create": 1,
-        "run_now": 2,
-        "redrive": 3,
-        "cancel": 1,
-        "cap": 3,
-        "corrupt": 0.3,
-        "hosts": 1,
-        "calendar": 1,
-        "uncalendar": 0.2,
-        "halt": 1,
-        "unhalt": 1,
-        "halt_stage": 0.4,
-        "unhalt_stage": 0.4,
-        "backfill": 1.5,
-        "call_off": 0.5,
-    }
-)
-FAULTS: Weights = MappingProxyType(
-    {
-        Kind.CRASH_BEFORE: 3,
-        Kind.CRASH_AFTER: 3,
-        Kind.LOST_ANSWER: 3,
-        Kind.LOST_REQUEST: 2,
-        Kind.LATE_EFFECT: 2,
-        Kind.THROTTLE: 2,
-        Kind.CONFLICT: 2,
-        Kind.UNPROCESSED: 1,
-        Kind.PAUSE_BEFORE: 2,
-        Kind.PAUSE_AFTER: 2,
-        Kind.CLOCK_STEP: 1,
-    }
-)
-MAIL: Weights = MappingProxyType({"duplicated": 0.02, "delayed": 0.01, "redelivered": 0.01, "reordered": 1.0})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """How much of what. Pairs are bounds, both included."""
-
-    jobs: tuple[int, int] = (20, 22)
-    teams: tuple[int, int] = (3, 4)
-    firings: int = 250
-    ops: tuple[int, int] = (8, 24)
-    op_weights: Weights = field(default_factory=lambda: OPS)
-    aimed_ops: float = 0.6
-    faults: tuple[int, int] = (7, 14)
-    fault_weights: Weights = field(default_factory=lambda: FAULTS)
-    aimed_faults: float = 0.7
-    aims: Weights = field(default_factory=dict)
-    troubles: tuple[int, int] = (0, 3)
-    trouble_weights: Weights = field(
-        default_factory=lambda: {"missing": 3, "late": 2, "doubled": 2, "bunched": 1}
-    )
-    longest_gap: int = 60 * MINUTE
-    mail: Weights = field(default_factory=lambda: MAIL)
-    overlap: float = 0.25
-    catch_up: float = 0.2
-    caps: tuple[int, int] = (1, 6)
-    flaky: float = 0.3
-    workers: float = 0.15
-    slowest: tuple[int, int] = (500 * MS, 20 * SECOND)
-    latency: tuple[int, int] = (20 * MS, 2 * SECOND)
-    skews: int = 2 * SECOND
-    deaf: float = 0.1
-    sparing: float = 0.2
-    """How many teams spare hosts from the beginning, and (`sharing`) how many jobs share one."""
-    sharing: float = 0.15
-    excluding: float = 0.15
-    ending: float = 0.05
-    expiring: float = 0.3
-    focus: int = 0
-    """How many jobs owners do something to; 0: all."""
-
-
-MIXED = Profile()
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
         "mixed": MIXED,
@@ -191,6 +106,16 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             fault_weights={Kind.PAUSE_BEFORE: 5, Kind.LATE_EFFECT: 3, Kind.LOST_ANSWER: 2},
             aims={"timer": 4, "watermark": 3, "create": 2, "edit": 2, "redrive": 2, "claim": 2},
         ),
+        "standstills": replace(
+            MIXED,
+            ops=(30, 50),
+            aimed_ops=0.9,
+            op_weights={"edit": 12, "pause": 1, "resume": 3, "cap": 0.2},
+            faults=(20, 30),
+            aimed_faults=1.0,
+            fault_weights={Kind.PAUSE_BEFORE: 8, Kind.LATE_EFFECT: 2, Kind.PAUSE_AFTER: 1},
+            aims={"claim": 10, "settle": 1, "timer": 1, "cancel": 1, "lease": 1},
+        ),
         "switches": replace(
             MIXED,
             ops=(14, 26),
@@ -262,6 +187,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         "endings": replace(
             MIXED,
             ops=(24, 40),
+            firings=330,
             focus=6,
             ending=0.3,
             op_weights={

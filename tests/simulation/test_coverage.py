@@ -9,7 +9,8 @@ from pathlib import Path
 from tests.simulation import coverage
 from tests.simulation.draw import plan_of
 from tests.simulation.labels import EXECUTION_MOVES, JOBS_MOVES
-from tests.simulation.profiles import OPS, PROFILES
+from tests.simulation.mix import OPS
+from tests.simulation.profiles import PROFILES
 from tests.simulation.world import simulate
 
 STATES = Path(__file__).parents[2] / "docs" / "states.md"
