@@ -6,6 +6,7 @@ alike, so a few are scanned and stand for all.
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from fencepost.application.store import Put
 from fencepost.domain.instants import MINUTE, floor_minute, to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.schedule import Schedule, parse_schedule
+from fencepost.domain.sizing.bill import pass_seconds
 from tests.bench.jobs import first_timer, job_of
 from tests.bench.spike.parameters import AWS
 from tests.support.clock import SettableClock
@@ -124,29 +126,38 @@ def claimed(
     sample: int = 4,
     timer_writes: float,
     tiers: Mapping[str, float] = ALL_STANDARD,
+    after_outage: bool = False,
 ) -> Claims:
     """`dues`: of the firings of all shards; passes begin at `first_pass`, a minute apart, until nothing is left.
 
-    Shards begin one after the other, as the tick tells them. `tiers`: the share of each among what is on time.
-    `timer_writes`: write units a second that the timers' table takes, of which each shard has its share.
+    Shards begin one after the other, as the tick tells them; all at once where no tick was before. `tiers`: the share of each among what is on time.
+    `timer_writes`: write units a second that the timers' table takes; shards at work share them.
     """
     rng = random.Random(len(dues))
     share = [due for due in dues if rng.random() < sample / shards]
     begin = min(*dues, first_pass)
+    takes = min(AWS.partition_writes, timer_writes / (shards if after_outage else _at_once(len(dues), shards)))
     sent, writes = list[Sent](), Counter[int]()
     for number in range(sample):
         place = number * shards // sample
-        offset = timedelta(seconds=stagger(place, Limits(shards=shards)) + rng.uniform(0, 2))
-        one = _shard(share[number::sample], first_pass + offset, begin, timer_writes / shards)
+        later = first_pass + timedelta(seconds=stagger(place, Limits(shards=shards)) + rng.uniform(0, 2))
+        passes = (first_pass if after_outage else later, later)
+        one = _shard(share[number::sample], passes, begin, takes)
         sent += _sent(one)
         writes.update(one.writes)
-    writes = _evened(writes, shards, sample)
+    writes = _evened(writes, shards, sample, 1 if after_outage else None)
     return Claims(begin, _spread(sent, len(dues), (teams, tiers), rng), writes)
 
 
-def _evened(writes: Counter[int], shards: int, sample: int) -> Counter[int]:
+def _at_once(firings: int, shards: int) -> int:
+    """How many shards claim at the same time: they share what the table takes."""
+    apart = stagger(shards - 1, Limits(shards=shards)) / max(1, shards - 1)
+    return max(1, min(shards, math.ceil(pass_seconds(firings / shards) / max(apart, 0.1))))
+
+
+def _evened(writes: Counter[int], shards: int, sample: int, apart: int | None) -> Counter[int]:
     """Of all shards: each sampled one stands for its likes, which begin at the seconds until the next sampled one."""
-    apart = max(1, stagger(shards // sample, Limits(shards=shards)))
+    apart = apart or max(1, stagger(shards // sample, Limits(shards=shards)))
     even: defaultdict[int, float] = defaultdict(float)
     for second, units in writes.items():
         for later in range(apart):
@@ -176,7 +187,11 @@ def _surfaces(sent: Sent) -> float:
     return sent.surfaces
 
 
-def _shard(dues: Sequence[datetime], first_pass: datetime, begin: datetime, timer_writes: float) -> Watched:
+def _shard(
+    dues: Sequence[datetime], passes: tuple[datetime, datetime], begin: datetime, timer_writes: float
+) -> Watched:
+    """`passes`: when the first one begins, and from when on the others do, a minute apart."""
+    first_pass, later = passes
     clock = SettableClock(first_pass)
     store = MemoryStore(clock)
     watched = Watched(clock, store, begin, timer_writes)
@@ -192,7 +207,7 @@ def _shard(dues: Sequence[datetime], first_pass: datetime, begin: datetime, time
         _wire(first_pass), store=seamed(store, "store", watched.around), queues=watched, clock=clock
     )
     for number in range(240):
-        clock.set(max(first_pass + number * MINUTE, clock.now()))
+        clock.set(max((later if number else first_pass) + number * MINUTE, clock.now()))
         shard.scan()
         if len(watched.sent) >= len(dues):
             return watched

@@ -20,6 +20,7 @@ from tests.bench.spike.parameters import AWS, Settings, Target
 
 STEP = 0.01
 HOLD = 2.0
+OVERDUE = 60.0
 HAND_OVER = 3 * AWS.write + AWS.send
 
 
@@ -46,7 +47,27 @@ class Outcome:
     billed: float = 0.0
     most_invocations: int = 0
     begun: Counter[int] = field(default_factory=Counter)
+    overdue: Counter[int] = field(default_factory=Counter)
     ended_at: float = 0.0
+
+    def beside(self, other: Outcome) -> Outcome:
+        """Both, of queues that share nothing but the tables."""
+        both = Outcome(
+            hottest_lane=self.hottest_lane + other.hottest_lane,
+            invocations=self.invocations + other.invocations,
+            waiting=self.waiting + other.waiting,
+            batches=self.batches + other.batches,
+            cold=self.cold + other.cold,
+            billed=self.billed + other.billed,
+            begun=self.begun + other.begun,
+            overdue=self.overdue + other.overdue,
+            ended_at=max(self.ended_at, other.ended_at),
+        )
+        both.most_invocations = max(both.invocations.values(), default=0)
+        both.lateness.update({**self.lateness, **other.lateness})
+        for table in {*self.writes, *other.writes}:
+            both.writes[table] = self.writes[table] + other.writes[table]
+        return both
 
 
 class Fleet:
@@ -191,6 +212,7 @@ class Fleet:
         late = max(0.0, leased - message.due)
         self.out.lateness[message.tier, message.team].append(late)
         self.out.begun[int(leased)] += 1
+        self.out.overdue[int(leased)] += late > OVERDUE
         answered = leased + self.random.lognormvariate(math.log(self.target.median), self.target.sigma)
         ended = answered + AWS.write + AWS.cpu_after_call / self.settings.share_of_core
         self.later(ended, partial(self._end, message, team, invocation))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
 
 from fencepost.domain.sizing import Load, advise
-from tests.bench.spike.claims import Claims, Sent, claimed
+from tests.bench.spike.claims import ALL_STANDARD, Claims, Sent, claimed
 from tests.bench.spike.fleet import Fleet, Outcome, percentile
 from tests.bench.spike.parameters import Settings, Target
 
@@ -18,6 +21,14 @@ TEAMS = 200
 DESIGN_POINT = Load(jobs=10_000_000, rate=116, spike=48_720)
 SHARDS = advise(DESIGN_POINT).shards
 TIMER_WRITES = float(advise(DESIGN_POINT).timer_writes)
+TIERS = {"critical": 0.1, "standard": 0.7, "bulk": 0.2}
+"""What a load of all tiers is made of."""
+OTHERS: Mapping[str, Mapping[str, Any]] = {
+    "critical": {"pollers": 20, "concurrency": 400},
+    "bulk": {"pollers": None, "concurrency": 200},
+    "recovery": {"pollers": None, "concurrency": 50},
+}
+"""How the stage of the design point feeds the tiers beside `standard` (infra/stages.py; a test compares)."""
 
 
 @dataclass
@@ -85,6 +96,7 @@ def steady(rate: float, seconds: int, *, full_minutes: float = 0.0, begin: datet
         shards=SHARDS,
         teams=_many,
         timer_writes=TIMER_WRITES,
+        tiers=TIERS,
     )
 
 
@@ -104,16 +116,24 @@ def sustained() -> Told:
     return _told("812 a second, for three minutes", advised(warm=300), steady(812, 180))
 
 
-def crowded(settings: Settings | None = None, name: str = "48,720 in one second") -> Told:
-    """The crowd, claimed by the real scan from three minutes before on."""
-    claims = claimed(
+@cache
+def _crowd(*, tiers: bool) -> Claims:
+    """Claimed by the real scan from three minutes before on."""
+    return claimed(
         [NOON] * DESIGN_POINT.spike,
         first_pass=NOON - timedelta(seconds=175),
         shards=SHARDS,
         teams=_many,
         timer_writes=TIMER_WRITES,
+        tiers=TIERS if tiers else ALL_STANDARD,
     )
-    return _told(name, settings or advised(), claims)
+
+
+def crowded(
+    settings: Settings | None = None, name: str = "48,720 in one second", *, tiers: bool = False
+) -> Told:
+    """The crowd, all in `standard`, or of all tiers."""
+    return _told(name, settings or advised(), _crowd(tiers=tiers))
 
 
 def outage() -> Told:
@@ -122,12 +142,23 @@ def outage() -> Told:
     back = NOON + timedelta(hours=1)
     dues = [NOON + timedelta(seconds=rng.randrange(3600 + 300)) for _ in range(116 * (3600 + 300))]
     both = claimed(
-        sorted(dues), first_pass=back, shards=SHARDS, teams=_many, sample=2, timer_writes=TIMER_WRITES
+        sorted(dues),
+        first_pass=back,
+        shards=SHARDS,
+        teams=_many,
+        sample=2,
+        timer_writes=TIMER_WRITES,
+        tiers=TIERS,
+        after_outage=True,
     )
     limit = (back - both.begin) / timedelta(seconds=1)
     sent = tuple(replace(each, team=each.team + TEAMS * (each.due >= limit)) for each in both.sent)
     told = _told("an hour's outage, then recovery", advised(), replace(both, sent=sent))
-    told.groups = _split(told, lambda team: "due after it" if team >= TEAMS else "missed")
+    told.groups = {
+        f"{tier}, {when}": values
+        for when, whose in (("missed", TEAMS.__gt__), ("due after it", TEAMS.__le__))
+        for tier, values in _by_tier(told, whose).items()
+    }
     return told
 
 
@@ -138,20 +169,50 @@ def one_team(*, fair: bool = True) -> Told:
     claims = steady(116, 240).beside(Claims(NOON, storm, Counter()))
     name = "one team's 100,000, a cap of 50" + ("" if fair else ", without fair queues")
     told = _told(name, advised(fair=fair, warm=300), claims, caps=lambda team: 50 if team == 0 else 500)
-    told.groups = _split(told, lambda team: "that team" if team == 0 else "all others")
+    others = _by_tier(told, lambda team: team != 0)
+    told.groups = {
+        "that team": told.outcome.lateness["standard", 0],
+        **{f"all others, {tier}": values for tier, values in others.items()},
+    }
     return told
 
 
 def _told(
     name: str, settings: Settings, claims: Claims, caps: Callable[[int], int] = lambda team: 500
 ) -> Told:
-    outcome = Fleet(settings, Target(), caps).run(claims.sent)
-    everybody = [value for values in outcome.lateness.values() for value in values]
-    return Told(name, settings, outcome, claims.writes, {"all": everybody})
+    """Each tier has a queue, pollers and functions of its own, and its share of what the tables take."""
+    outcome = Outcome()
+    for tier in dict.fromkeys(each.tier for each in claims.sent):
+        mine = [each for each in claims.sent if each.tier == tier]
+        share = len(mine) / len(claims.sent)
+        own = replace(
+            settings,
+            table_writes=settings.table_writes * max(share, 0.1),
+            warm=math.ceil(settings.warm * share),
+            **OTHERS.get(tier, {}),
+        )
+        outcome = outcome.beside(Fleet(own, Target(), caps).run(mine))
+    told = Told(name, settings, outcome, claims.writes)
+    told.groups = {**_by_tier(told), **_by_team(told)}
+    return told
 
 
-def _split(told: Told, by: Callable[[int], str]) -> dict[str, list[float]]:
+def _by_tier(told: Told, whose: Callable[[int], bool] = lambda team: True) -> dict[str, list[float]]:
     groups: dict[str, list[float]] = {}
-    for (_, team), values in told.outcome.lateness.items():
-        groups.setdefault(by(team), []).extend(values)
-    return dict(sorted(groups.items(), reverse=True))
+    for (tier, team), values in told.outcome.lateness.items():
+        if whose(team):
+            groups.setdefault(tier, []).extend(values)
+    return {tier: groups[tier] for tier in sorted(groups, key=_ORDER.index)}
+
+
+def _by_team(told: Told) -> dict[str, list[float]]:
+    """The team in the middle, and the one that had it worst, by the 99th percentile of what is not bulk."""
+    teams: dict[int, list[float]] = {}
+    for (tier, team), values in told.outcome.lateness.items():
+        if tier != "bulk":
+            teams.setdefault(team, []).extend(values)
+    ranked = sorted(teams.values(), key=lambda values: (percentile(values, 0.99), len(values)))
+    return {"a team in the middle": ranked[len(ranked) // 2], "the worst team": ranked[-1]}
+
+
+_ORDER = ("critical", "standard", "bulk", "recovery")

@@ -18,6 +18,8 @@ from fencepost.domain.states import ExecutionState
 
 NEWEST = 50
 """How many of a job's newest records are looked through for one of its present generation."""
+FEW = 3
+"""How many of them are looked at first: together within one read unit."""
 BUCKETS = 15 * 60
 """How many minutes of buckets are looked through for a timer that lies later than its instant."""
 NEAR = 60 * MINUTE
@@ -62,17 +64,27 @@ def expected_occurrence(store: Store, job: Job) -> tuple[datetime | None, int]:
 
 
 def newest_of_generation(store: Store, job: Job) -> Execution | None:
-    """The newest record whose successor was planted by the job's present generation."""
-    query = Query(
-        table=Table.EXECUTIONS,
-        pk=job.uid,
-        first=keys.execution_sk(ExecutionKind.OCCURRENCE, ""),
-        last=keys.execution_sk(ExecutionKind.OCCURRENCE, "~"),
-        forward=False,
-        limit=NEWEST,
-    )
-    records = (decode_execution(item) for item in items(store, query))
-    return next((record for record in records if record.planted_generation == job.generation), None)
+    """The newest record whose successor was planted by the job's present generation: nearly always the very newest, so
+    that few are read until it is not among them.
+    """
+    for few in (FEW, NEWEST):
+        query = Query(
+            table=Table.EXECUTIONS,
+            pk=job.uid,
+            first=keys.execution_sk(ExecutionKind.OCCURRENCE, ""),
+            last=keys.execution_sk(ExecutionKind.OCCURRENCE, "~"),
+            forward=False,
+            limit=few,
+        )
+        looked_at = 0
+        for item in items(store, query):
+            record = decode_execution(item)
+            if record.planted_generation == job.generation:
+                return record
+            looked_at += 1
+        if looked_at < few:
+            return None
+    return None
 
 
 def lies(store: Store, timer: Timer, now: datetime, limits: Limits) -> bool:

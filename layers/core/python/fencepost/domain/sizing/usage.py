@@ -40,7 +40,7 @@ PASS_READS = 12.0 + 27.0 / 64
 PASS_QUEUE_REQUESTS = 136.0 / 64
 
 # One job of the daily second net and of the daily audit, a month old, fired once a day.
-NET_READS, NET_CALLS = 4.0, 2.0
+NET_READS, NET_CALLS = 2.0, 2.0
 AUDIT_READS, AUDIT_CALLS = 3.0, 4.0
 CALL_SECONDS = 0.004
 """One call of the store after the other, with what is made of the answer: assumed."""
