@@ -21,7 +21,7 @@ def build(stage: Stage) -> Handler:
             stage.observed.logger.warning("nothing fires: the restored copy is not opened")
             return {"held": stage.settings.restored}
         report = tick.run(stage.clock.now())
-        stage.observed.telemetry.add(Metric.TICK_RAN)
+        scanning.measure_tick(report, stage.observed)
         expiry.run(stage.clock.now())
         return {"leased": report.leased, "scans": report.scans, "pumps": report.pumps}
 

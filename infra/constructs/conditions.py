@@ -41,6 +41,7 @@ class Condition:
 def conditions(stage: Stage, metrics: Metrics) -> Iterable[Condition]:
     """Every single alarm of a stage."""
     yield from _wakes(metrics)
+    yield from _scans(metrics)
     yield from _firings(stage, metrics)
     yield from _truth(metrics)
     yield from _audited(metrics)
@@ -60,6 +61,19 @@ def _wakes(metrics: Metrics) -> Iterator[Condition]:
         compare=BELOW,
         periods=3,
         silence=SILENCE_IS_BAD,
+    )
+
+
+def _scans(metrics: Metrics) -> Iterator[Condition]:
+    yield Condition(
+        name="tick-unsent",
+        page="tick-unsent",
+        says="Ticks run, but the queues do not take what they send: shards are not scanned.",
+        do="Find out why SQS refuses or does not answer the tick.",
+        metric=metrics.own(Own.UNSENT, SUM),
+        threshold=0,
+        periods=3,
+        out_of=5,
     )
     yield Condition(
         name="watermark-old",

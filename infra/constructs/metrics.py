@@ -29,6 +29,7 @@ class Own(StrEnum):
     DEAD_LETTERS = "DeadLetters"
     LAPSED_LEASES = "LapsedLeases"
     TICK_RAN = "TickRan"
+    UNSENT = "Unsent"
     CLAIMED = "Claimed"
     CLAIM_LAG_MS = "ClaimLagMs"
     WATERMARK_AGE_SECONDS = "WatermarkAgeSeconds"

@@ -11,7 +11,9 @@ from functools import cache
 import pytest
 
 from fencepost.application import keys
+from fencepost.application.codec import VERSION
 from fencepost.application.planting import WATERMARK
+from fencepost.application.ports import QueueName, QueueUnavailableError
 from fencepost.application.store import Delete, Key, Put, StoreBusyError, Table
 from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Misfire, MisfirePolicy, RetryPolicy, Tier
@@ -29,20 +31,24 @@ class Hour(Machine):
     """Something of everything that a stage goes through."""
 
     def __init__(self):
-        self.throttles, self.died, self.passed = 0, False, 0
+        self.throttles, self.died, self.passed, self.deaf = 0, False, 0, False
         super().__init__(World(), self.busy)
 
     def busy(self, call, proceed):
-        """Now and then the store has no room."""
+        """Now and then the store has no room, and once no queue takes what the tick sends."""
         if call.method == "get" and self.throttles:
             self.throttles -= 1
             raise StoreBusyError("throttled")
+        if self.deaf and call.method == "send" and call.args[0][0].queue is QueueName.SCAN:
+            self.deaf = False
+            raise QueueUnavailableError("SQS did not answer")
         return proceed()
 
     def ticked(self):
-        """In the middle of the hour one call is refused."""
+        """In the middle of the hour one call is refused, and later all that a tick sends."""
         self.passed += 1
         self.throttles = int(self.passed == 30)
+        self.deaf = self.passed == 40
 
     def run(self):
         self.crowd()
@@ -80,10 +86,12 @@ class Hour(Machine):
         return Failed(status=500, error="answered 500") if failing else Delivered(status=200)
 
     def oddities(self):
-        """A timer that nobody understands, and one whose job is gone."""
+        """A timer that nobody understands, one that a later version wrote, and one whose job is gone."""
         now = self.world.clock.now()
         broken = Key(Table.TIMERS, f"{now:%Y%m%dT%H%M}#0000", "0000000000000#?#nobodyaaaaaaaaaaaaaa#1")
         self.world.memory.write(Put(key=broken, item={"v": 1}))
+        later = Key(Table.TIMERS, broken.pk, "0000000000001#F#laterrraaaaaaaaaaaaa#1")
+        self.world.memory.write(Put(key=later, item={"v": VERSION + 1}))
         gone = self.plant("gone", {"cron": "0 * * * *", "timezone": "UTC"}, ago=15)
         self.world.memory.write(Delete(key=keys.job(gone.uid)))
         self.world.memory.write(

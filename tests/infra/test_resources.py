@@ -7,6 +7,8 @@ from collections import Counter
 
 import pytest
 
+from fencepost.domain.model import Tier
+from fencepost.runtime.observability import SPECS
 from infra.names import QUEUES, TABLES, Fn
 from tests.support.stacks import ROOT, synthesised
 
@@ -50,3 +52,15 @@ def test_every_resource_has_a_reason_and_a_price():
 def test_each_table_queue_and_function_is_named(kind, words):
     (why,) = [why for each, _, why, _ in rows() if each == kind]
     assert set(re.findall(r"`([a-z-]+)`", why)) == set(words)
+
+
+def test_the_custom_metrics_are_counted():
+    by_tier = sum(spec.by_tier for spec in SPECS.values())
+    said = re.search(r"Custom metrics: (\d+), (\w+) of them by tier too, (\d+) distinct sets", TEXT)
+    assert said is not None
+    words = ("none", "one", "two", "three", "four", "five", "six", "seven")
+    assert (int(said[1]), words.index(said[2]), int(said[3])) == (
+        len(SPECS),
+        by_tier,
+        len(SPECS) + by_tier * len(Tier),
+    )

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from fencepost.adapters.seam import seamed
 from fencepost.application import keys
 from fencepost.application.codec import encode_timer
 from fencepost.application.planting import WATERMARK, fire_timer
-from fencepost.application.ports import QueueName
+from fencepost.application.ports import QueueName, QueueUnavailableError
 from fencepost.application.store import Key, Put, Query, Table, items
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.outcome import Refused
@@ -54,6 +55,22 @@ def test_a_tick_asks_for_every_shard_and_every_team_that_waits(world, stage):
     assert sent(world, QueueName.SCAN) == [f'{{"v":1,"shard":0,"now":{to_ms(world.clock.now())}}}']
     assert '"team":"payments"' in sent(world, QueueName.PUMP)[0]
     assert stage.metric("TickRan") == [1.0]
+
+
+def test_L06_a_tick_whose_messages_no_queue_takes_says_so(world, stage):
+    def deaf(call, proceed):
+        raise QueueUnavailableError("SQS did not answer")
+
+    stage.queues = seamed(stage.queues, "queues", deaf)
+    assert stage.feed(tick.build, "schedule_tick") == {"leased": True, "scans": 0, "pumps": 0}
+    assert (stage.metric("TickRan"), stage.metric("Unsent")) == ([1.0], [1.0])
+    (said,) = [line for line in stage.lines() if line.get("level") == "ERROR"]
+    assert (said["message"], said["unsent"]) == ("the tick could not send everything", 1)
+
+
+def test_a_tick_that_sends_everything_has_nothing_to_say(world, stage):
+    stage.feed(tick.build, "schedule_tick")
+    assert stage.metric("Unsent") == []
 
 
 def test_d07_the_second_tick_of_a_minute_asks_for_nothing_and_says_that_it_ran(world, stage):

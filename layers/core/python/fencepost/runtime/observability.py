@@ -41,6 +41,7 @@ class Metric(StrEnum):
     DEAD_LETTERS = "DeadLetters"
     LAPSED_LEASES = "LapsedLeases"
     TICK_RAN = "TickRan"
+    UNSENT = "Unsent"
     CLAIMED = "Claimed"
     CLAIM_LAG = "ClaimLagMs"
     WATERMARK_AGE = "WatermarkAgeSeconds"
@@ -72,6 +73,7 @@ SPECS: Mapping[Metric, Spec] = {
     Metric.DEAD_LETTERS: Spec(_COUNT, by_tier=True),
     Metric.LAPSED_LEASES: Spec(_COUNT),
     Metric.TICK_RAN: Spec(_COUNT),
+    Metric.UNSENT: Spec(_COUNT),
     Metric.CLAIMED: Spec(_COUNT, by_tier=True),
     Metric.CLAIM_LAG: Spec(_MS),
     Metric.WATERMARK_AGE: Spec(_SECONDS),

@@ -16,7 +16,7 @@ from fencepost.application.scanning.report import ScanReport
 from fencepost.application.scanning.resolve import Resolver
 from fencepost.application.scanning.scan import Scan
 from fencepost.application.scanning.sweep import Refresh, Sweep, SweepReport
-from fencepost.application.scanning.tick import Tick
+from fencepost.application.scanning.tick import Tick, TickReport
 from fencepost.application.scanning.watermark import Watermark
 from fencepost.application.store import StoreError
 from fencepost.domain.instants import MINUTE, SECOND
@@ -24,7 +24,7 @@ from fencepost.domain.model import Execution
 from fencepost.domain.notification import NotificationKind
 from fencepost.domain.schedule import tzdata_age
 from fencepost.runtime.events import Event
-from fencepost.runtime.observability import Metric, Telemetry
+from fencepost.runtime.observability import Metric, Observability, Telemetry
 from fencepost.runtime.stage import Stage
 
 DAY = timedelta(days=1)
@@ -134,6 +134,15 @@ class _Alarm:
     def __call__(self, event: SetAside) -> None:
         named = {"uid": event.uid, "team": event.team, "job": event.job, "why": event.why}
         self._logger.error("timer set aside", extra=named)
+
+
+def measure_tick(report: TickReport, observed: Observability) -> None:
+    """That it ran, and what it could not send: a tick that sends nothing is as good as none."""
+    observed.telemetry.add(Metric.TICK_RAN)
+    if report.unsent:
+        observed.telemetry.add(Metric.UNSENT, report.unsent)
+        told = {"unsent": report.unsent, "scans": report.scans, "pumps": report.pumps}
+        observed.logger.error("the tick could not send everything", extra=told)
 
 
 def measure_scan(report: ScanReport, telemetry: Telemetry, now: datetime, shard: int) -> None:

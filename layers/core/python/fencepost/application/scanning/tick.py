@@ -29,12 +29,15 @@ from fencepost.domain.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class TickReport:
-    """What one tick sent; `leased` is false where another tick of the same minute was first."""
+    """What one tick sent; `leased` is false where another tick of the same minute was first. `unsent`: messages that no
+    queue took; the next tick sends their like.
+    """
 
     leased: bool
     scans: int = 0
     pumps: int = 0
     errands: int = 0
+    unsent: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +59,18 @@ class Tick:
         ]
         pumps = [messages.pump(team, now) for team in sorted(marked_teams(self.store))]
         steps = [messages.step(errand) for errand in self._errands()]
+        every = scans + pumps + steps
         try:
-            accepted = iter(self.queues.send(scans + pumps + steps))
+            taken = self.queues.send(every)
         except QueueUnavailableError:
-            return TickReport(leased=True)
+            return TickReport(leased=True, unsent=len(every))
+        accepted = iter(taken)
         return TickReport(
             leased=True,
             scans=sum(islice(accepted, len(scans))),
             pumps=sum(islice(accepted, len(pumps))),
             errands=sum(accepted),
+            unsent=len(every) - sum(taken),
         )
 
     def _lease(self, now: datetime) -> bool:
