@@ -291,7 +291,11 @@ def audited() -> Ledger:
 def _looked_after() -> Iterator[tuple[Bench, Story, Job]]:
     """A daily job with its last record and twenty-nine before it."""
     begun = from_wire(START) - timedelta(days=40)
-    facts: dict[str, Any] = {"schedule": parse_schedule(DAILY, now=begun), "created_at": begun, "updated_at": begun}
+    facts: dict[str, Any] = {
+        "schedule": parse_schedule(DAILY, now=begun),
+        "created_at": begun,
+        "updated_at": begun,
+    }
     with _story(1, **facts) as story:
         bench = story.bench
         (job,) = bench.planted

@@ -21,7 +21,7 @@ from typing import Any
 
 from fencepost.domain.instants import MINUTE, floor_minute
 from fencepost.runtime.clock import sleep_ms, utc_now
-from tests.bench import figures
+from tests.bench import figures, page
 from tests.bench.peers.contestants import ROOT, Contestant, all_of_them, version
 from tests.bench.peers.lateness import late
 from tests.bench.peers.processes import spent_ms
@@ -63,6 +63,7 @@ def write(rows: Sequence[dict[str, Any]], jobs: int, minutes: int) -> None:
         "day": f"{utc_now():%Y-%m-%d}",
     }
     figures.keep(peers={**facts, "rows": list(rows)})
+    page.write()
 
 
 def measured(contestant: Contestant, jobs: int, minutes: int) -> dict[str, Any]:

@@ -136,7 +136,9 @@ def claimed(
     rng = random.Random(len(dues))
     share = [due for due in dues if rng.random() < sample / shards]
     begin = min(*dues, first_pass)
-    takes = min(AWS.partition_writes, timer_writes / (shards if after_outage else _at_once(len(dues), shards)))
+    takes = min(
+        AWS.partition_writes, timer_writes / (shards if after_outage else _at_once(len(dues), shards))
+    )
     sent, writes = list[Sent](), Counter[int]()
     for number in range(sample):
         place = number * shards // sample
