@@ -148,8 +148,9 @@ def _declare(service: LiveService, name: str, body: object) -> None:
         try:
             service.call("PUT", f"/v1/teams/{TEAM}/jobs/{name}", body)
             return
-        except RefusedError as error:
-            if error.status != http.HTTPStatus.SERVICE_UNAVAILABLE or attempt == TRIES - 1:
+        except (RefusedError, TimeoutError) as error:
+            busy = getattr(error, "status", http.HTTPStatus.SERVICE_UNAVAILABLE)
+            if busy != http.HTTPStatus.SERVICE_UNAVAILABLE or attempt == TRIES - 1:
                 raise
             sleep_ms(500)
 
