@@ -28,7 +28,7 @@ run: setup-run ## Start the service on this machine with a demo team (ARGS=... a
 .PHONY: setup-browser test-browser console pictures
 
 # The longest tests take minutes and have targets of their own.
-SHORT := not time_full and not storm_full and not outage_full and not sim_random
+SHORT := not time_full and not storm_full and not outage_full
 CHROMIUM := $(or $(FENCEPOST_CHROMIUM),$(shell for name in chromium chromium-browser google-chrome \
 	google-chrome-stable; do command -v $$name && break; done 2>/dev/null))
 
@@ -62,8 +62,8 @@ test-storm: setup ## Crowds of 10,000 and 50,000 firings in the timed model
 test-outage: setup ## Two real minutes without the local service, killed and stopped, on a file and on the engine
 	$(BIN)/python -m pytest -m outage_full $(ARGS)
 
-test-sim: setup ## Simulated histories that nobody has seen; the seed is printed
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) -m sim_random tests/simulation $(ARGS)
+test-sim: setup ## N=200 simulated histories that nobody has seen; the first seed is printed
+	SIM_N=$(or $(N),200) $(BIN)/python -m pytest -n $(TEST_WORKERS) -k nobody_has_seen tests/simulation $(ARGS)
 
 sim: setup ## Simulate the service under faults (SEED=n: one history; N=20000: that many)
 	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(N),--n $(N)) $(ARGS)

@@ -19,6 +19,9 @@ _NO_ACCOUNT = {
 
 pytest_plugins = ["tests.support.engine"]
 
+# New ground in every run, and the same for all workers of one.
+SIM_START = int(os.environ.setdefault("SIM_START", str(int.from_bytes(os.urandom(4)))))  # noqa: TID251 - new ground each time
+
 # Before any test module is imported, since some read their settings at import.
 for name in [name for name in os.environ if name.startswith("AWS_")]:
     del os.environ[name]
@@ -27,6 +30,17 @@ os.environ.update(_NO_ACCOUNT)
 hypothesis.settings.register_profile("dev", print_blob=True, deadline=None)
 hypothesis.settings.register_profile("ci", print_blob=True, deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_report_header() -> str:
+    """How to draw the same simulated histories again."""
+    return f"simulated histories that nobody has seen: SIM_START={SIM_START}"
+
+
+@pytest.fixture
+def sim_start() -> int:
+    """The first seed of this run's simulated histories."""
+    return SIM_START
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.simulation.checkers.facts import Change, Facts, Item, JobFacts, Violation
+from tests.simulation.journal import Entry
 from tests.simulation.kernel import MINUTE
 
 RULE = "d attempts"
@@ -13,7 +14,10 @@ LONGEST_WISH = 60_000
 CIRCUIT = 32_000
 LOOKAHEAD = 10 * 60_000
 """How far ahead a host that is spared gives instants away."""
+TIME_TO_BURY = 10 * MINUTE
 TIME_TO_TELL = 30 * MINUTE
+FEWEST_TELLINGS = 3
+"""At 0, 1, 3, 7, 15 and 31 minutes, if no worker dies over it."""
 
 
 def check(facts: Facts) -> list[Violation]:
@@ -75,17 +79,26 @@ def _longest(job: Item, attempt: int) -> int:
     return int(min(grown, retry["ceiling"])) + 1
 
 
+def _untold(facts: Facts, identity: str, death: Change, tries: list[Entry]) -> Iterator[str]:
+    """Whoever did not take a notice is told again, after twice the time each time, for as long as it takes."""
+    since = facts.rested_at - death.at
+    if since > TIME_TO_BURY and identity not in facts.buried.values():
+        yield "it died, nobody was told, and nothing is left that would tell"
+    if facts.ended_at - death.at > TIME_TO_TELL and len(tries) < FEWEST_TELLINGS:
+        yield f"it died, and its team was told {len(tries)} times"
+
+
 def _notice(facts: Facts, identity: str, changes: list[Change], place: int) -> list[Violation]:
     """Told at least once unless its owner brought it back first; always under one id, another one than before."""
     death = changes[place]
     after = changes[place + 1 :]
     back = next((change.at for change in after if change.move == "redrive"), None)
-    ends = facts.ended_at if back is None else back
+    ends = facts.rested_at if back is None else back
     told = [entry for entry in facts.told.get(identity, ()) if entry[4][1] == "dead"]
     mine = [entry for entry in told if death.at <= entry[1] <= ends]
     found = []
-    if back is None and facts.ended_at - death.at > TIME_TO_TELL and not any(entry[5] for entry in mine):
-        found.append(Violation(RULE, death.at, identity, "it died, and nobody was told"))
+    if back is None and not any(entry[5] for entry in mine):
+        found += [Violation(RULE, death.at, identity, text) for text in _untold(facts, identity, death, mine)]
     if len({entry[4][0] for entry in mine}) > 1:
         found.append(Violation(RULE, death.at, identity, "one death was told under several ids"))
     earlier = {entry[4][0] for entry in told if entry[1] < death.at}

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tests.simulation.journal import ANSWER, ASKED, CALL, STRUCK, TOLD, WORKER, WRITE, Entry
+from tests.simulation.journal import ANSWER, ASKED, CALL, GONE, SENT, STRUCK, TOLD, WORKER, WRITE, Entry
 from tests.simulation.labels import execution_move
 from tests.simulation.oracle import Rule, ms, rule_of
 
@@ -118,6 +119,8 @@ class Facts:
     backfills: dict[str, list[Version]] = field(default_factory=lambda: defaultdict(list))
     errands: dict[str, list[tuple[int, bool]]] = field(default_factory=lambda: defaultdict(list))
     circuits: set[str] = field(default_factory=set)
+    buried: dict[str, str] = field(default_factory=dict)
+    """What lies in a dead-letter queue at the end: a message, and the execution that it names."""
 
     def asked_of(self, identity: str) -> list[str]:
         """What workers said of an execution, heard or not."""
@@ -155,6 +158,15 @@ def nominal_of(identity: str) -> int | None:
     return None if kind == "r" else int(key[-13:])
 
 
+@lru_cache(maxsize=8192)
+def woken_by(body: str) -> str:
+    """The execution that a message names; empty where it names none."""
+    if '"execution":"' not in body:
+        return ""
+    start = body.index('"execution":"') + 13
+    return body[start : body.index('"', start)]
+
+
 def facts_of(entries: list[Entry], begin: datetime, ended_at: int, faults_end: int) -> Facts:
     """Sorts the journal of a history; it rests when the last thing has happened."""
     rested_at = max(ended_at, entries[-1][1]) if entries else ended_at
@@ -176,9 +188,20 @@ def facts_of(entries: list[Entry], begin: datetime, ended_at: int, faults_end: i
             facts.asked.append(entry[4])
         elif kind == STRUCK:
             facts.strikes.append(entry)
+    facts.buried = _buried(entries)
     for uid, found in versions.items():
         facts.jobs[uid] = JobFacts(uid, found, _generations(found, begin))
     return facts
+
+
+def _buried(entries: list[Entry]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in entries:
+        if entry[0] == SENT and entry[4].startswith("dead"):
+            found[entry[5]] = woken_by(entry[6])
+        elif entry[0] == GONE:
+            found.pop(entry[5], None)
+    return found
 
 
 def _sort(facts: Facts, versions: dict[str, list[Version]], entry: Entry) -> None:

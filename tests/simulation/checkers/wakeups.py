@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from tests.simulation.checkers.facts import Facts, Item, Violation, execution_id
+from tests.simulation.checkers.facts import Facts, Item, Violation, execution_id, woken_by
 from tests.simulation.journal import GONE, SENT, WRITE, Entry
 
 RULE = "i wake-ups"
@@ -21,15 +21,6 @@ def minute_of(partition: str) -> int:
     """The minute of a bucket, epoch milliseconds."""
     at = datetime.strptime(partition.partition("#")[0], "%Y%m%dT%H%M").replace(tzinfo=UTC)
     return int(at.timestamp()) * 1000
-
-
-@lru_cache(maxsize=8192)
-def woken_by(body: str) -> str:
-    """The execution that a message names; empty where it names none."""
-    if '"execution":"' not in body:
-        return ""
-    start = body.index('"execution":"') + 13
-    return body[start : body.index('"', start)]
 
 
 class _Ledger:
