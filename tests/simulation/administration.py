@@ -11,6 +11,7 @@ from fencepost.application.backfills.asking import Backfills, Wish
 from fencepost.application.backfills.reading import list_backfills
 from fencepost.application.registry.calendars import CalendarRequest, drop_calendar, put_calendar
 from fencepost.application.registry.reading import find_job
+from fencepost.application.registry.refresh import refresh_team
 from fencepost.application.registry.teams import TeamDraft, TeamRequest, declare_team
 from fencepost.application.switches.flipping import Flip, Switches
 from fencepost.domain.faults import Faults
@@ -20,6 +21,7 @@ from tests.simulation.plan import CALENDAR, HostLimits, OpPlan
 from tests.simulation.stage import SimStage
 
 OWNER = Caller(principal="arn:aws:iam::111122223333:role/owner", admin=True)
+REFRESHED = 5
 SNS = "arn:aws:sns:eu-central-1:111122223333:told"
 
 
@@ -41,6 +43,8 @@ def act(stage: SimStage, op: OpPlan) -> str:
             return named(drop_calendar(stage.registry, _quiet(op.team)))
         case "halt" | "halt_stage" | "unhalt" | "unhalt_stage":
             return _flip(stage, op)
+        case "refresh":
+            return _refresh(stage, op.team)
         case "backfill":
             return _backfill(stage, op)
         case "call_off":
@@ -96,6 +100,16 @@ def _flip(stage: SimStage, op: OpPlan) -> str:
     if op.what.endswith("_stage"):
         return named(switches.stage(flip))
     return named(switches.team(op.team, flip))
+
+
+def _refresh(stage: SimStage, team_name: str) -> str:
+    """Page after page, as a client of the API does it."""
+    after, moved = None, 0
+    while True:
+        page = refresh_team(stage.registry, OWNER, team_name, after, REFRESHED)
+        moved, after = moved + len(page.moved), page.after
+        if after is None:
+            return f"moved {moved}"
 
 
 def _backfill(stage: SimStage, op: OpPlan) -> str:

@@ -49,6 +49,7 @@ def plan_of(seed: int, profile: str = "mixed") -> Plan:
         troubles=_troubles(ops),
         odds={kind: odds for kind, odds in mix.mail.items() if chance.random() < 0.6},
         deaf=chance.choice((0.0, mix.deaf)),
+        zones_at=chance.randint(15 * MINUTE, FAULTS_END - 10 * MINUTE) if mix.zones else None,
     )
 
 

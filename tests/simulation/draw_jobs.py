@@ -15,6 +15,8 @@ from tests.simulation.plan import CALENDAR, TIERS, HostLimits, JobPlan, TeamPlan
 RATES = {"*/2": 60, "*/3": 40, "*/4": 30, "*/5": 24, "*/6": 20, "*/10": 12, "*/12": 10, "*/15": 8, "*/20": 6}
 EVERY = {75: 96, 120: 60, 150: 48, 210: 34, 300: 24, 360: 20, 600: 12, 660: 11, 900: 8}
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata")
+MOVED = "Asia/Kolkata"
+"""The zone that a newer release moves, where one is deployed."""
 SHARED = "shared"
 
 
@@ -171,10 +173,14 @@ class Jobs(Drawing):
         step = self._near(RATES, rate)
         if chance.random() < 0.3:
             minutes = sorted(chance.sample(range(60), max(1, min(12, int(rate / 2)))))
-            raw = {"cron": f"{','.join(map(str, minutes))} * * * *", "timezone": chance.choice(ZONES)}
+            raw = {"cron": f"{','.join(map(str, minutes))} * * * *", "timezone": self._zone()}
             return self._bounded(raw), 2 * len(minutes)
-        raw = {"cron": f"{step} * * * *", "timezone": chance.choice(ZONES)}
+        raw = {"cron": f"{step} * * * *", "timezone": self._zone()}
         return self._bounded(raw), RATES[step]
+
+    def _zone(self) -> str:
+        zone = self.chance.choice(ZONES)
+        return MOVED if self.profile.zones and self.chance.random() < 0.8 else zone
 
     def _near(self, table: Mapping[Any, int], rate: float) -> Any:
         ranked = sorted(table, key=lambda each: abs(table[each] - rate))
@@ -185,6 +191,9 @@ class Jobs(Drawing):
         if chance.random() < 0.5:
             at = self.begin + timedelta(seconds=chance.randint(240, 5400))
             return {"at": wire(at)}
+        if self.profile.zones:
+            here = self.begin + timedelta(minutes=self.chance.choice((330, 345, 390)))
+            return {"cron": f"{here.minute} {here.hour} * * *", "timezone": MOVED}
         if self.changes:
             return {"cron": f"{chance.choice((0, 30))} 2 * * *", "timezone": "Europe/Berlin"}
         hour = (self.begin + timedelta(hours=1)).hour

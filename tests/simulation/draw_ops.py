@@ -113,6 +113,7 @@ class Ops(Drawing):
         endless = [op for op in drawn if op.what.startswith("halt") and op.facts["until"] is None]
         scopes = {("unhalt_stage", teams[0].name) for op in endless if op.what == "halt_stage"}
         scopes |= {("unhalt", op.team) for op in endless if op.what == "halt"}
+        scopes |= {("refresh", team.name) for team in teams if self.profile.zones}
         return tuple(
             OpPlan(
                 number=len(drawn) + number,

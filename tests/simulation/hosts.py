@@ -44,6 +44,12 @@ class Hosts:
             self._alive[host.kind].remove(host)
         self._add(host.kind)
 
+    def replaced(self) -> None:
+        """A deployment: whatever runs ends, and new ones take over."""
+        for host in [host for hosts in self._alive.values() for host in hosts]:
+            self._kernel.crash(host)
+            self.killed(host)
+
     def forget(self) -> None:
         """Lets go of what ran on them, once all is over."""
         for host in self._all:

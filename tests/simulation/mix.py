@@ -35,6 +35,7 @@ OPS: Weights = MappingProxyType(
         "unhalt_stage": 0.4,
         "backfill": 1.5,
         "call_off": 0.5,
+        "refresh": 0.1,
     }
 )
 FAULTS: Weights = MappingProxyType(
@@ -90,6 +91,8 @@ class Profile:
     excluding: float = 0.15
     ending: float = 0.05
     expiring: float = 0.3
+    zones: bool = False
+    """A newer release of the time-zone database is deployed, and most jobs live in the zone that it moves."""
     focus: int = 0
     """How many jobs owners do something to; 0: all."""
 

@@ -10,7 +10,7 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -50,9 +50,14 @@ class Rule:
         return place < len(self.times) and self.times[place] == instant
 
 
-def rule_of(schedule: Mapping[str, Any], begin: datetime) -> Rule:
-    """The rule of a stored schedule, around the history that begins at `begin`."""
-    return _rule(json.dumps(schedule, sort_keys=True), ms(begin))
+MOVED = "Asia/Kolkata"
+OFFSETS = (timedelta(hours=5, minutes=30), timedelta(hours=5, minutes=45))
+"""The zone that a newer release of the time-zone database moves in some histories: before it, and by it."""
+
+
+def rule_of(schedule: Mapping[str, Any], begin: datetime, *, newer: bool = False) -> Rule:
+    """The rule of a stored schedule, around the history that begins at `begin`; by the `newer` release, if asked."""
+    return _rule(json.dumps(schedule, sort_keys=True), ms(begin), newer)
 
 
 def ms(instant: datetime) -> int:
@@ -61,7 +66,7 @@ def ms(instant: datetime) -> int:
 
 
 @lru_cache(maxsize=512)
-def _rule(text: str, begin: int) -> Rule:
+def _rule(text: str, begin: int, newer: bool) -> Rule:
     raw = json.loads(text)
     daily = "cron" in raw and raw["cron"].split()[1] != "*"
     low, high = begin - BACK, begin + (3 * DAY_MS if daily else AHEAD)
@@ -69,11 +74,11 @@ def _rule(text: str, begin: int) -> Rule:
         low = max(low, _instant(raw["start_at"]) - 1)
     if "end_at" in raw:
         high = min(high, _instant(raw["end_at"]))
-    times = tuple(t for t in _times(raw, low, high) if low < t <= high)
+    times = tuple(t for t in _times(raw, low, high, newer=newer) if low < t <= high)
     return Rule(times, int(raw.get("jitter_seconds", 0)) * 1000, raw.get("max_firings"))
 
 
-def _times(raw: Mapping[str, Any], low: int, high: int) -> Iterator[int]:
+def _times(raw: Mapping[str, Any], low: int, high: int, *, newer: bool) -> Iterator[int]:
     if "at" in raw:
         yield _instant(raw["at"])
     elif "every" in raw:
@@ -82,14 +87,14 @@ def _times(raw: Mapping[str, Any], low: int, high: int) -> Iterator[int]:
         yield from range(first, high + 1, step)
     else:
         minute, hour, *_ = raw["cron"].split()
-        zone = ZoneInfo(raw["timezone"])
+        zone = timezone(OFFSETS[newer]) if raw["timezone"] == MOVED else ZoneInfo(raw["timezone"])
         if hour == "*":
             yield from _minutes(_matching(minute), zone, low, high)
         else:
             yield from _daily(int(hour), int(minute), zone, low, high)
 
 
-def _minutes(wanted: frozenset[int], zone: ZoneInfo, low: int, high: int) -> Iterator[int]:
+def _minutes(wanted: frozenset[int], zone: tzinfo, low: int, high: int) -> Iterator[int]:
     """Each real minute whose minute on the wall is wanted. Clocks are changed at full quarters of an hour."""
     for quarter in range(low - low % QUARTER_MS, high + 1, QUARTER_MS):
         first = datetime.fromtimestamp(quarter // 1000, zone).minute
@@ -98,7 +103,7 @@ def _minutes(wanted: frozenset[int], zone: ZoneInfo, low: int, high: int) -> Ite
                 yield quarter + number * MINUTE_MS
 
 
-def _daily(hour: int, minute: int, zone: ZoneInfo, low: int, high: int) -> Iterator[int]:
+def _daily(hour: int, minute: int, zone: tzinfo, low: int, high: int) -> Iterator[int]:
     """One time a day: the first of two passes, and right after a gap that swallows it."""
     day = datetime.fromtimestamp(low // 1000, UTC).date() - timedelta(days=1)
     while ms(datetime(day.year, day.month, day.day, tzinfo=UTC)) <= high + DAY_MS:
@@ -106,7 +111,7 @@ def _daily(hour: int, minute: int, zone: ZoneInfo, low: int, high: int) -> Itera
         day += timedelta(days=1)
 
 
-def _on(day: date, hour: int, minute: int, zone: ZoneInfo) -> int:
+def _on(day: date, hour: int, minute: int, zone: tzinfo) -> int:
     wall = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
     instant = wall.astimezone(UTC)
     if instant.astimezone(zone).replace(tzinfo=None) == wall.replace(tzinfo=None):

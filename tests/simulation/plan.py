@@ -88,6 +88,8 @@ class Plan:
     troubles: tuple[Trouble, ...]
     odds: Mapping[str, float]
     deaf: float
+    zones_at: int | None = None
+    """When a newer release of the time-zone database is deployed."""
     whole: bool = True
     """Nothing was taken away: it is to have as many firings as a history needs."""
     ends: int = END

@@ -184,6 +184,15 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             aims={"place": 5, "defer": 5, "lease": 4, "call": 2, "cancel": 1, "retry": 2},
             mail={"duplicated": 0.1, "redelivered": 0.08, "delayed": 0.02, "reordered": 1.0},
         ),
+        "zones": replace(
+            MIXED,
+            zones=True,
+            ending=0.0,
+            excluding=0.0,
+            ops=(14, 26),
+            op_weights={"refresh": 10, "edit": 2, "pause": 2, "resume": 3, "retune": 1},
+            aims={"claim": 6, "edit": 4, "skip_at_claim": 2, "timer": 2, "resume": 1, "settle": 1},
+        ),
         "endings": replace(
             MIXED,
             ops=(24, 40),
@@ -232,6 +241,7 @@ MIX: Weights = MappingProxyType(
         "pauses": 1,
         "manners": 1,
         "endings": 2,
+        "zones": 1,
         "graves": 1,
         "workers": 1,
         "calm": 0.2,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from fencepost.application import keys
 from fencepost.domain.limits import Limits
 from fencepost.runtime.settings import Settings
+from tests.simulation import zones
 from tests.simulation.boundary import Boundary
 from tests.simulation.dice import Die
 from tests.simulation.faults import Armed
 from tests.simulation.functions import QUEUES, Functions
 from tests.simulation.hosts import Hosts
-from tests.simulation.journal import BROKEN, WRITE, Journal
+from tests.simulation.journal import ASKED, BROKEN, WRITE, Journal
 from tests.simulation.kernel import HOUR, MINUTE, MS, Host, Kernel, Task
 from tests.simulation.labels import execution_move
 from tests.simulation.mail import Mail
@@ -68,6 +70,9 @@ class World:
         self.functions.mail = self.mail
         self.requests = Requests(plan, self.kernel, self.journal, self.store, self.hosts)
         self.ticks = Ticks(self.kernel, plan.troubles, lambda: self.functions.invoke("tick"))
+        zones.restore()
+        if plan.zones_at is not None:
+            self.kernel.at(plan.zones_at, self._deployed)
         self._answers = {f"{job.team}/{job.name}": job.odds for job in plan.jobs}
         self._ports = self._wired()
 
@@ -83,6 +88,7 @@ class World:
             self.ticks.until(end)
             self.kernel.run(end)
         self._come_to_rest(end)
+        zones.restore()
         history = History(
             plan=plan,
             journal=self.journal,
@@ -124,6 +130,12 @@ class World:
             settings=Settings(stage="sim", limits=Limits(shards=plan.shards), queues=QUEUES),
             journal=self.journal,
         )
+
+    def _deployed(self, _: Any) -> None:
+        """A newer release of the time-zone database, and every process anew."""
+        self.journal.note(ASKED, "zones")
+        zones.release()
+        self.hosts.replaced()
 
     def _stage_for(self, host: Host) -> SimStage:
         return SimStage(self._ports, HostClock(self.kernel, host, self.plan.begin))

@@ -18,6 +18,7 @@ from tests.simulation.checkers import (
     slots,
     timing,
     wakeups,
+    zones,
 )
 from tests.simulation.checkers.facts import Facts, Violation, facts_of
 from tests.simulation.journal import BROKEN, Entry
@@ -48,6 +49,7 @@ CHECKERS: Mapping[str, Checker] = {
     "a'": backfills.check,
     "c'": hosts.check,
     "h'": holds.check,
+    'a"': zones.check,
     "x": unbroken,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.simulation.checkers import backfills, exclusions
+from tests.simulation.checkers import backfills, exclusions, zones
 from tests.simulation.checkers.facts import Change, Facts, Generation, Item, JobFacts, Violation, nominal_of
 
 RULE = "h reasons"
@@ -71,7 +71,7 @@ def _created(facts: Facts, job: JobFacts, identity: str, change: Change, chain: 
     rules = known if known["gen"] == new["gen"] else generation.last
     left_out = list(exclusions.claimed(facts, change, new, instant, rules))
     yield from left_out
-    if new.get("reason") != "excluded" and not left_out:
+    if new.get("reason") != "excluded" and not left_out and not zones.moved(facts, job):
         yield from _due(new, instant, generation, rules, known, chain)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from tests.simulation.checkers import zones
 from tests.simulation.checkers.facts import Facts, Generation, JobFacts, Violation, counted, nominal_of
 from tests.simulation.checkers.wakeups import minute_of
 from tests.simulation.journal import WRITE
@@ -67,7 +68,9 @@ def _timers_of(facts: Facts, job: JobFacts, left: list[tuple[int, int, str]]) ->
         if state == "ACTIVE" and following is not None and sure:
             texts.append(f"exhausted, though {following} follows")
         return texts
-    if mine != [following] and (sure or mine):
+    if zones.moved(facts, job):
+        texts += [] if len(mine) == 1 else [f"its timers are {mine}; one must be there"]
+    elif mine != [following] and (sure or mine):
         texts.append(f"its timers are {mine}; the next occurrence is {following}")
     return texts
 

@@ -24,7 +24,7 @@ SCANNING = (
     Mutant(
         name="a cancelled record is never re-opened",
         module="application.scanning.resolve",
-        old="return there.state in ADOPTABLE or reopened",
+        old="return there.state in ADOPTABLE or (there.state, there.reason) in REOPENED",
         new="return there.state in ADOPTABLE",
         bites="h",
         profile="generations",

@@ -1,4 +1,4 @@
-"""What is taken away of switches, backfills, calendars, spared hosts and pauses that end."""
+"""What is taken away of switches, backfills, calendars, spared hosts, pauses that end, and refreshes of time zones."""
 
 from __future__ import annotations
 
@@ -60,5 +60,21 @@ UPKEEP = (
         new="        if until > now - MINUTE * 90:\n            return False\n",
         bites="g",
         profile="pauses",
+    ),
+    Mutant(
+        name="a refresh forgets the wall clock",
+        module="application.registry.refresh",
+        old="return next_after_refresh(job.schedule, claimed, timedelta(seconds=last.offset))",
+        new="return next_occurrence(job.schedule, claimed)",
+        bites="a",
+        profile="zones",
+    ),
+    Mutant(
+        name="a refresh replaces what was claimed meanwhile",
+        module="application.registry.refresh",
+        old="checks=(unclaimed,)",
+        new="checks=()",
+        bites="agi",
+        profile="zones",
     ),
 )
