@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 720, 320
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 40, 44
+LEFT, RIGHT, TOP, BOTTOM = 64, 28, 40, 44
 COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a")
 Point = tuple[float, float]
 
@@ -36,6 +36,14 @@ class Axis:
         if self.logarithmic:
             low, high, value = math.log(low), math.log(high), math.log(max(value, self.marks[0]))
         return (value - low) / (high - low)
+
+
+def round_marks(most: float, number: int) -> list[float]:
+    """Marks from 0 to `most` or a little more, about so many, at one, two or five times a power of ten."""
+    least = most / number
+    unit = 10 ** math.floor(math.log10(least))
+    step = next(unit * times for times in (1, 2, 5, 10) if unit * times >= least)
+    return [step * place for place in range(math.ceil(most / step) + 1)]
 
 
 def chart(title: str, across: Axis, up: Axis, series: Sequence[Series]) -> str:

@@ -13,7 +13,7 @@ from infra.stages import prod
 from tests.bench import counts, figures, page
 from tests.bench.peers.contestants import all_of_them, version
 from tests.bench.spike import report, stories
-from tests.bench.svg import Axis, Series, chart
+from tests.bench.svg import Axis, Series, chart, round_marks
 
 AGAIN = "run `python -m tests.bench page`, or `make bench` to measure anew"
 
@@ -43,6 +43,17 @@ def test_every_plot_is_well_formed_and_draws_within_its_frame():
 def test_a_name_in_a_chart_cannot_break_it():
     text = chart("<&>", Axis("a<b", (0, 1)), Axis("c&d", (0, 1)), [Series("<i>", [(0, 0), (1, 2)])])
     assert ET.fromstring(text) is not None  # noqa: S314 - made here
+
+
+@pytest.mark.parametrize(
+    ("most", "number", "marks"),
+    [
+        (411_000, 5, [0, 100_000, 200_000, 300_000, 400_000, 500_000]),
+        (347, 8, [0, 50, 100, 150, 200, 250, 300, 350]),
+    ],
+)
+def test_marks_are_round_and_reach_the_end(most, number, marks):
+    assert round_marks(most, number) == marks
 
 
 def test_every_story_is_told_by_tier_or_team():

@@ -10,7 +10,7 @@ from typing import Any
 from tests.bench.spike import stories
 from tests.bench.spike.fleet import percentile
 from tests.bench.spike.stories import Told, advised
-from tests.bench.svg import Axis, Series, chart
+from tests.bench.svg import Axis, Series, chart, round_marks
 
 BY_TIER = "the same, a tenth critical, a fifth bulk"
 BEGIN = 175
@@ -148,8 +148,8 @@ def _claims(lines: Sequence[Series]) -> str:
 
 def _drain(lines: Sequence[Series]) -> str:
     last, most = lines[0].points[-1][0], lines[0].points[0][1]
-    across = Axis("seconds after the service is back", [round(last / 6 * n, -1) for n in range(7)])
-    up = Axis("missed firings not begun yet", [round(most / 4 * n, -3) for n in range(5)], _thousands)
+    across = Axis("seconds after the service is back", round_marks(last, 8))
+    up = Axis("missed firings not begun yet", round_marks(most, 5), _thousands)
     return chart("After an hour's outage (simulated)", across, up, lines)
 
 
