@@ -1,6 +1,7 @@
 """The simulator from the command line.
 
 python -m tests.simulation --seed 7            one history as a story, if it is bad or with --story
+python -m tests.simulation --seed 7 --shrink   what is left of a bad one when all is taken away that it does not need
 python -m tests.simulation --n 20000           a campaign over the drawn mix, with the matrix of what met what
 python -m tests.simulation --mutants           shows that the checkers bite
 """
@@ -12,19 +13,22 @@ import os
 import sys
 
 from tests.simulation import coverage, hunt, mutant_page
-from tests.simulation.campaign import Tally, campaign
+from tests.simulation.campaign import Tally, campaign, kind_of
+from tests.simulation.checkers.facts import Violation
 from tests.simulation.draw import plan_of
+from tests.simulation.plan import Plan
 from tests.simulation.profiles import PROFILES
+from tests.simulation.shrink import Shrinker, breaks, parts_of, size_of
 from tests.simulation.story import story
 from tests.simulation.verdict import judged, profile_of
-from tests.simulation.world import simulate
+from tests.simulation.world import History, simulate
 
 
 def main(arguments: list[str] | None = None) -> int:
     """0 where everything is as it must be."""
     asked = _parser().parse_args(arguments)
     if asked.seed is not None:
-        return _one(asked.seed, asked.profile or profile_of(asked.seed), asked.about, story_too=asked.story)
+        return _one(plan_of(asked.seed, asked.profile or profile_of(asked.seed)), asked)
     return _mutants(asked) if asked.mutants else _many(asked)
 
 
@@ -50,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profile", choices=sorted(PROFILES), help="instead of the drawn mix")
     parser.add_argument("--about", help="only the lines of a story that name this")
     parser.add_argument("--story", action="store_true", help="tell the story of a good history as well")
+    parser.add_argument("--shrink", action="store_true", help="tell a bad history at its smallest")
+    parser.add_argument("--tries", type=int, default=300, help="how many histories to shrink one")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument(
         "--keep-going", type=int, default=1, metavar="BAD", help="stop after so many bad ones"
@@ -62,16 +68,34 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _one(seed: int, profile: str, about: str | None, *, story_too: bool) -> int:
-    history = simulate(plan_of(seed, profile))
+def _one(plan: Plan, asked: argparse.Namespace) -> int:
+    history = simulate(plan)
     found = judged(history)
-    if found or story_too:
-        for line in story(history, about or (found[0].about if found else None)):
+    if found and asked.shrink:
+        plan, history, found = _shrunk(plan, found[0], asked.tries)
+    if found or asked.story:
+        for line in story(history, asked.about or (found[0].about if found else None)):
             print(line)
-    print(f"\nseed {seed} ({profile}): {history.firings} firings, {history.journal.step} steps")
+    print(f"\nseed {plan.seed} ({plan.profile}): {history.firings} firings, {history.journal.step} steps")
     for violation in found:
         print(f"  {violation.rule}: {violation.about}: {violation.text} ({violation.at / 60e6:.3f} min)")
+    if found and not asked.shrink:
+        print("the same with --shrink tells it at its smallest")
     return 1 if found else 0
+
+
+def _shrunk(plan: Plan, violation: Violation, tries: int) -> tuple[Plan, History, tuple[Violation, ...]]:
+    """The smallest history that breaks the same rule in the same way, what is left of its plan told first."""
+    wanted = kind_of(violation.rule, violation.text)
+    plan = Shrinker(
+        breaks(wanted), tries, lambda smaller: print(f"... {size_of(smaller)}", flush=True)
+    ).shrunk(plan)
+    for part in parts_of(plan):
+        print(part)
+    print()
+    history = simulate(plan)
+    same = [each for each in judged(history) if kind_of(each.rule, each.text) == wanted]
+    return plan, history, tuple(same)
 
 
 def _many(asked: argparse.Namespace) -> int:
@@ -90,6 +114,7 @@ def _many(asked: argparse.Namespace) -> int:
     for verdict in tally.bad:
         first = verdict.violations[0]
         print(f"  seed {verdict.seed} ({verdict.profile}): {first.rule}: {first.about}: {first.text}")
+        print(f"    make sim SEED={verdict.seed} ARGS='--shrink --profile {verdict.profile}'")
     for line in coverage.report(tally.cells):
         print(line)
     missing = coverage.empty(tally.cells) if tally.seeds >= coverage.FULL else []
