@@ -15,11 +15,6 @@ from tests.simulation.profiles import PROFILES
 
 DAYS = (datetime(2026, 3, 2, 10, tzinfo=UTC), datetime(2026, 7, 14, 21, tzinfo=UTC))
 CHANGES = (datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC))
-AMOUNTS = {
-    Kind.LATE_EFFECT: (10 * MS, 5 * SECOND),
-    Kind.PAUSE_BEFORE: (5 * SECOND, 15 * MINUTE),
-    Kind.PAUSE_AFTER: (5 * SECOND, 15 * MINUTE),
-}
 
 
 def plan_of(seed: int, profile: str = "mixed") -> Plan:
@@ -38,7 +33,7 @@ def plan_of(seed: int, profile: str = "mixed") -> Plan:
         begin=begin,
         shards=chance.choice((1, 1, 1, 2)),
         latency=_latency(chance, mix),
-        page_size=chance.choice((1, 3, 25, 25)),
+        page_size=chance.choice(mix.pages),
         slowest=chance.randint(*mix.slowest),
         skews=chance.choice((0, mix.skews // 4, mix.skews)),
         strict=seed % 20 == 0,
@@ -64,7 +59,7 @@ def _fault(ops: Ops, number: int) -> Fault:
     chance, mix = ops.chance, ops.profile
     kind = Kind(ops.weighed(mix.fault_weights))
     aimed = number >= 5 and chance.random() < mix.aimed_faults
-    low, high = AMOUNTS.get(kind, (1, 1))
+    low, high = _amounts(kind, mix)
     return Fault(
         number=number,
         kind=kind,
@@ -74,6 +69,16 @@ def _fault(ops: Ops, number: int) -> Fault:
         amount=int(low * (high / low) ** chance.random()),
         repeat=chance.choice((0, 0, 1, 2, 6)) if kind in {Kind.THROTTLE, Kind.CONFLICT} else 0,
     )
+
+
+def _amounts(kind: Kind, mix: Profile) -> tuple[int, int]:
+    match kind:
+        case Kind.LATE_EFFECT:
+            return 10 * MS, 5 * SECOND
+        case Kind.PAUSE_BEFORE | Kind.PAUSE_AFTER:
+            return mix.pauses
+        case _:
+            return 1, 1
 
 
 def _troubles(drawing: Drawing) -> tuple[Trouble, ...]:

@@ -98,7 +98,8 @@ class Jobs(Drawing):
         jobs: list[JobPlan] = []
         count, left = self.number(self.profile.jobs), float(self.profile.firings)
         for number in range(count):
-            schedule, rate = self.schedule(left / (count - number))
+            brisk = number < self.profile.brisk
+            schedule, rate = self._brisk() if brisk else self.schedule(left / (count - number))
             left = max(0.0, left - rate)
             team = teams[number % len(teams)].name
             jobs.append(self._job(number, team, schedule))
@@ -177,6 +178,16 @@ class Jobs(Drawing):
             return self._bounded(raw), 2 * len(minutes)
         raw = {"cron": f"{step} * * * *", "timezone": self._zone()}
         return self._bounded(raw), RATES[step]
+
+    def _brisk(self) -> tuple[dict[str, Any], float]:
+        """Now and then for a few minutes only: so many firings are a history of their own."""
+        seconds, begins = self.chance.choice((15, 20, 40)), self.chance.randrange(300, 3_000)
+        ends = begins + 60 * seconds
+        schedule = {"every": f"PT{seconds}S", "anchor": wire(self.begin), "start_at": self._second(begins)}
+        return schedule | {"end_at": self._second(ends)}, 60
+
+    def _second(self, second: int) -> str:
+        return wire(self.begin + timedelta(seconds=second))
 
     def _zone(self) -> str:
         zone = self.chance.choice(ZONES)

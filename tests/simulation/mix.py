@@ -70,6 +70,7 @@ class Profile:
     fault_weights: Weights = field(default_factory=lambda: FAULTS)
     aimed_faults: float = 0.7
     aims: Weights = field(default_factory=dict)
+    pauses: tuple[int, int] = (5 * SECOND, 15 * MINUTE)
     troubles: tuple[int, int] = (0, 3)
     trouble_weights: Weights = field(
         default_factory=lambda: {"missing": 3, "late": 2, "doubled": 2, "bunched": 1}
@@ -91,6 +92,9 @@ class Profile:
     excluding: float = 0.15
     ending: float = 0.05
     expiring: float = 0.3
+    brisk: int = 0
+    """How many jobs fire several times a minute."""
+    pages: tuple[int, ...] = (1, 3, 25, 25)
     zones: bool = False
     """A newer release of the time-zone database is deployed, and most jobs live in the zone that it moves."""
     focus: int = 0

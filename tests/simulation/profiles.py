@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tests.simulation.faults import Kind
-from tests.simulation.kernel import MS, SECOND
+from tests.simulation.kernel import MINUTE, MS, SECOND
 from tests.simulation.mix import MIXED, Profile, Weights
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
@@ -103,8 +103,10 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             MIXED,
             ops=(25, 40),
             op_weights={"edit": 4, "create": 2, "resume": 3, "pause": 2, "redrive": 3, "run_now": 4},
-            fault_weights={Kind.PAUSE_BEFORE: 5, Kind.LATE_EFFECT: 3, Kind.LOST_ANSWER: 2},
-            aims={"timer": 4, "watermark": 3, "create": 2, "edit": 2, "redrive": 2, "claim": 2},
+            faults=(14, 24),
+            pauses=(MINUTE, 15 * MINUTE),
+            fault_weights={Kind.PAUSE_BEFORE: 7, Kind.LATE_EFFECT: 2, Kind.LOST_ANSWER: 2},
+            aims={"edit": 4, "resume": 3, "create": 2, "redrive": 3, "timer": 1, "watermark": 1, "claim": 1},
         ),
         "standstills": replace(
             MIXED,
@@ -115,6 +117,53 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             aimed_faults=1.0,
             fault_weights={Kind.PAUSE_BEFORE: 8, Kind.LATE_EFFECT: 2, Kind.PAUSE_AFTER: 1},
             aims={"claim": 10, "settle": 1, "timer": 1, "cancel": 1, "lease": 1},
+        ),
+        "shared instants": replace(
+            MIXED,
+            ops=(40, 60),
+            op_weights={"edit": 12, "pause": 1, "resume": 2},
+            aimed_ops=0.3,
+            catch_up=0.0,
+            aims={"claim": 4, "settle": 4, "adopt": 2},
+            troubles=(4, 6),
+            trouble_weights={"missing": 9, "late": 1},
+            longest_gap=20 * MINUTE,
+        ),
+        "stragglers": replace(
+            MIXED,
+            brisk=3,
+            firings=300,
+            catch_up=0.3,
+            troubles=(3, 6),
+            longest_gap=15 * MINUTE,
+            trouble_weights={"missing": 6, "late": 3, "doubled": 3, "bunched": 3},
+            ops=(4, 10),
+            faults=(20, 30),
+            aimed_faults=1.0,
+            fault_weights={Kind.PAUSE_BEFORE: 8, Kind.LATE_EFFECT: 3, Kind.LOST_ANSWER: 2, Kind.CONFLICT: 1},
+            aims={"claim": 6, "skip_at_claim": 6, "timer": 1},
+        ),
+        "last moments": replace(
+            MIXED,
+            ending=0.35,
+            firings=480,
+            ops=(30, 50),
+            aimed_ops=0.9,
+            op_weights={"edit": 12, "pause": 2, "resume": 4},
+            faults=(20, 30),
+            aimed_faults=1.0,
+            fault_weights={Kind.PAUSE_BEFORE: 8, Kind.LATE_EFFECT: 3},
+            aims={"complete": 10, "claim": 1},
+        ),
+        "proofs": replace(
+            MIXED,
+            pages=(1,),
+            catch_up=0.6,
+            troubles=(3, 5),
+            trouble_weights={"missing": 8, "late": 2},
+            faults=(14, 24),
+            fault_weights={Kind.CRASH_BEFORE: 4, Kind.CRASH_AFTER: 4, Kind.THROTTLE: 3, Kind.PAUSE_BEFORE: 3},
+            aims={"claim": 6, "watermark": 4, "skip_at_claim": 3, "forget": 2},
         ),
         "switches": replace(
             MIXED,
@@ -242,6 +291,11 @@ MIX: Weights = MappingProxyType(
         "manners": 1,
         "endings": 2,
         "zones": 1,
+        "shared instants": 0.5,
+        "standstills": 0.5,
+        "stragglers": 0.5,
+        "last moments": 0.5,
+        "proofs": 0.5,
         "graves": 1,
         "workers": 1,
         "calm": 0.2,

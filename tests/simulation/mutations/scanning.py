@@ -35,7 +35,7 @@ SCANNING = (
         old="return [claim.successor for claim in won if claim.successor is not None]",
         new="return [claim.successor for claim in claims if claim.successor is not None]",
         bites="aghi",
-        profile="misfires",
+        profile="stragglers",
     ),
     Mutant(
         name="missed ones are jumped over",
@@ -43,7 +43,7 @@ SCANNING = (
         old="successor=_following(timer, rules, timer.instant, ran=True),\n        )\n    return _misfired",
         new="successor=_following(timer, rules, max(timer.instant, around.now), ran=True),\n        )\n    return _misfired",
         bites="ag",
-        profile="misfires",
+        profile="stragglers",
     ),
     Mutant(
         name="completion without a condition",
@@ -51,7 +51,7 @@ SCANNING = (
         old='condition=equals("gen", job.generation))',
         new='condition=equals("team", job.team))',
         bites="gi",
-        profile="generations",
+        profile="last moments",
     ),
     Mutant(
         name="an edit drops what was due",
@@ -89,7 +89,7 @@ SCANNING = (
         old="return not any(page for page in self.store.pages(query))",
         new="return not next(iter(self.store.pages(query)), ())",
         bites="i",
-        profile="misfires",
+        profile="proofs",
     ),
     Mutant(
         name="planted behind the proof",
@@ -113,7 +113,7 @@ SCANNING = (
         old='"planted_generation": generation, "until": until}',
         new='"planted_generation": generation}',
         bites="a",
-        profile="generations",
+        profile="shared instants",
     ),
     Mutant(
         name="superseded timers stay for ever",
