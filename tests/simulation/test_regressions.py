@@ -1,4 +1,5 @@
-"""Seeds that once were bad, each with what it showed. Their smallest stories are in tests/scenario."""
+"""Seeds that once were bad, each with what it showed when it was found; what is drawn has changed since. Their smallest
+stories are what holds them: tests/scenario/*/test_found_by_simulation.py."""
 
 from __future__ import annotations
 
