@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
@@ -12,7 +12,7 @@ from fencepost.runtime.clock import SystemClock
 from tests.simulation.coverage import Cell
 from tests.simulation.verdict import Verdict, judge_seed
 
-CHUNK = 20
+CHUNK = 10
 
 
 @dataclass(slots=True)
@@ -60,7 +60,8 @@ def verdicts(
             yield judge_seed(seed, profile, covering=covering)
         return
     chunks = [seeds[place : place + CHUNK] for place in range(0, len(seeds), CHUNK)]
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=50) as pool:
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=100)
+    try:
         waiting: set[Future[list[Verdict]]] = set()
         for chunk in chunks:
             waiting.add(pool.submit(_chunk, chunk, profile, covering))
@@ -68,8 +69,10 @@ def verdicts(
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for each in done:
                     yield from each.result()
-        for each in waiting:
+        for each in as_completed(waiting):
             yield from each.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def campaign(

@@ -131,6 +131,8 @@ class SimStore:
 
     def page(self, query: Query, cursor: str | None, left: int | None) -> tuple[list[Item], bool]:
         """The next page behind `cursor`, and whether it is the last. An empty one need not be."""
+        if (query.table, query.pk) not in self._partitions:
+            return [], True
         size = self._page_size()
         size = size if left is None else min(size, left)
         page = self._torn(query, cursor, size) if size else []
