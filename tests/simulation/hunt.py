@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from tests.simulation.mutants import Mutant, install
 from tests.simulation.mutations import MUTANTS
@@ -58,10 +59,15 @@ def _caught(mutant: Mutant, limit: int) -> Catch:
         seed, _, noticed = _asked(mutant.name, str(first), str(limit)).partition(" ")
         if seed == "-":
             break
-        if not _asked("--plain", mutant.profile or "-", seed):
+        if not _plainly(mutant.profile or "-", seed):
             return Catch(mutant, int(seed), noticed)
         first = int(seed) + 1
     return Catch(mutant, None, "")
+
+
+@cache
+def _plainly(profile: str, seed: str) -> str:
+    return _asked("--plain", profile, seed)
 
 
 def _asked(*arguments: str) -> str:
@@ -72,11 +78,12 @@ def _asked(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def campaign(limit: int, only: str | None = None, wanted: Container[str] | None = None) -> Iterator[Catch]:
-    """Hunts every mutant, or those whose name holds `only`, or is `wanted`."""
-    for mutant in MUTANTS:
-        if (only is None or only in mutant.name) and (wanted is None or mutant.name in wanted):
-            yield _caught(mutant, limit)
+def campaign(limit: int, only: str | None = None, wanted: Sequence[str] | None = None) -> Iterator[Catch]:
+    """Hunts every mutant, or those that are `wanted`, in that order, and of them those whose name holds `only`."""
+    known = {mutant.name: mutant for mutant in MUTANTS}
+    for name in known if wanted is None else wanted:
+        if only is None or only in name:
+            yield _caught(known[name], limit)
 
 
 def row(catch: Catch) -> str:

@@ -33,14 +33,16 @@ def rows(text: str) -> dict[str, re.Match[str]]:
     return {match["name"]: match for match in found if match is not None}
 
 
-def missing() -> frozenset[str]:
-    """The mutants that the page, as it is, shows neither as caught nor as rightly surviving."""
+def missing() -> tuple[str, ...]:
+    """The mutants that the page shows neither as caught nor as rightly surviving; those that were never hunted first."""
     known = rows(page((), LIMIT, PAGE.read_text() if PAGE.exists() else ""))
-    return frozenset(
+    never = [mutant.name for mutant in MUTANTS if known[mutant.name]["seeds"] == NOT_HUNTED]
+    alive = [
         mutant.name
         for mutant in MUTANTS
-        if known[mutant.name]["seeds"].startswith(("not", *(() if mutant.equivalent else ("survived",))))
-    )
+        if not mutant.equivalent and known[mutant.name]["seeds"].startswith("survived")
+    ]
+    return (*never, *alive)
 
 
 def page(catches: Iterable[Catch], limit: int, before: str = "") -> str:
