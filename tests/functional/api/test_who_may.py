@@ -74,7 +74,14 @@ RULES = {
         "patchJob",
         "deleteJob",
     },
-    "admin": {"pauseStage", "resumeStage", "listStageRevisions", "deleteTeam"},
+    "admin": {
+        "pauseStage",
+        "resumeStage",
+        "recoverStage",
+        "openStage",
+        "listStageRevisions",
+        "deleteTeam",
+    },
 }
 LEAST = {name: Role(role) for role, names in RULES.items() for name in names}
 RISING = [Role.ANYONE, Role.READER, Role.OPERATOR, Role.OWNER, Role.ADMIN]

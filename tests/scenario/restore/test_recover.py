@@ -258,6 +258,13 @@ def test_F5_without_the_replaced_ledger_what_was_under_way_runs_again_and_nothin
     assert {each.job for each in skipped} >= {"one", "in-turn"}
 
 
+def test_a_stage_on_its_own_tables_has_nothing_to_recover_and_nothing_to_open():
+    front = Front.at()
+    for path in ("/v1/stage/recovery", "/v1/stage/open"):
+        assert front.post(path, {}, by=ADMIN).status == 409
+    assert Terminal(front)("recover", "--yes", by="AKIDADMIN").status == 1
+
+
 def test_only_administrators_recover_and_open(story):
     assert story.new.front.post("/v1/stage/recovery", {}).status == 403
     assert story.new.front.post("/v1/stage/open", {}).status == 403

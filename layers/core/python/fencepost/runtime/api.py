@@ -52,7 +52,7 @@ def services(stage: SecretiveStage, *, anonymous: Caller | None = None) -> Servi
             errands=upkeep.errands(stage),
             departures=Departures(ports=registry),
             opening=Opening(ports=registry),
-            recovery=recovery(stage, stage.replaced),
+            recovery=None if stage.settings.restored is None else recovery(stage, stage.replaced),
             queues=stage.queues,
         ),
         admins=stage.settings.admins,

@@ -19,11 +19,13 @@ LONGEST = timedelta(seconds=15)
 def recover(request: Request) -> Answer:
     """One share. The replaced ledger is looked at only while the copy has fired nothing."""
     body = checked(RecoveryBody, read_object(request.body))
-    upkeep = request.services.upkeep
-    if body.ledger and upkeep.recovery.replaced is not None and upkeep.opening.waits() is None:
+    recovery, opening = request.services.upkeep.recovery, request.services.upkeep.opening
+    if recovery is None:
+        return refusal(NotAllowed("the stage does not stand on restored tables"))
+    if body.ledger and recovery.replaced is not None and opening.waits() is None:
         says = "the stage is open, so its own ledger is the newer one; with ledger false it wakes what is unfinished"
         return refusal(NotAllowed(says))
-    found = upkeep.recovery.run(body.share, body.shares, request.now + LONGEST, ledger=body.ledger)
+    found = recovery.run(body.share, body.shares, request.now + LONGEST, ledger=body.ledger)
     swept = found.swept
     return Answer(
         body={

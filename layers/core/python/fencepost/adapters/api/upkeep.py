@@ -20,14 +20,14 @@ from fencepost.application.switches.flipping import Switches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """One per process."""
+    """One per process. `recovery`: None in a stage whose settings name no restored copy."""
 
     backfills: Backfills
     switches: Switches
     errands: Errands
     departures: Departures
     opening: Opening
-    recovery: Recovery
+    recovery: Recovery | None
     queues: Queues
 
     def first_step(self, errand: Errand, now: datetime) -> None:
