@@ -3,7 +3,6 @@
 A seed that is bad without the mutant too is nobody's catch: the hunt goes on behind it.
 
 python -m tests.simulation.hunt NAME FIRST LAST     one mutant; prints the seed that showed it and who noticed
-python -m tests.simulation.hunt --plain PROFILE SEED     the same seed of the code as it is; prints who noticed
 """
 
 from __future__ import annotations
@@ -46,11 +45,12 @@ def hunted(mutant: Mutant, first: int, last: int) -> tuple[int, str] | None:
     return None
 
 
-def plain(profile: str | None, seed: int) -> list[str]:
-    """The letters of those who notice something in the code as it is."""
+@cache
+def _plain(profile: str | None, seed: int) -> bool:
+    """Whether nobody notices anything in the code as it is, which is what this process has imported."""
     from tests.simulation.verdict import judge_seed
 
-    return sorted({violation.rule[0] for violation in judge_seed(seed, profile).violations})
+    return not judge_seed(seed, profile).violations
 
 
 def _caught(mutant: Mutant, limit: int) -> Catch:
@@ -59,15 +59,10 @@ def _caught(mutant: Mutant, limit: int) -> Catch:
         seed, _, noticed = _asked(mutant.name, str(first), str(limit)).partition(" ")
         if seed == "-":
             break
-        if not _plainly(mutant.profile or "-", seed):
+        if _plain(mutant.profile, int(seed)):
             return Catch(mutant, int(seed), noticed)
         first = int(seed) + 1
     return Catch(mutant, None, "")
-
-
-@cache
-def _plainly(profile: str, seed: str) -> str:
-    return _asked("--plain", profile, seed)
 
 
 def _asked(*arguments: str) -> str:
@@ -97,11 +92,7 @@ def row(catch: Catch) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """One mutant, or none."""
-    if arguments[0] == "--plain":
-        _, profile, seed = arguments
-        print(*plain(None if profile == "-" else profile, int(seed)))
-        return
+    """One mutant."""
     name, first, last = arguments
     found = hunted(next(each for each in MUTANTS if each.name == name), int(first), int(last))
     print(*(found or "-"))
