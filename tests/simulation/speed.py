@@ -16,7 +16,10 @@ from operator import attrgetter
 from typing import Any
 
 from fencepost.application import codec, keys
-from fencepost.domain.identity import hashed
+from fencepost.application.keys import tier_of_lane
+from fencepost.application.messages import read_wake, wake_body
+from fencepost.domain.egress import split_url
+from fencepost.domain.identity import ExecutionId, hashed
 from fencepost.domain.instants import from_ms
 from fencepost.domain.schedule.occurrences import latest_occurrence, next_occurrence
 
@@ -26,6 +29,10 @@ _PURE: tuple[tuple[Callable[..., Any], int], ...] = (
     (from_ms, 50_000),
     (next_occurrence, 50_000),
     (latest_occurrence, 20_000),
+    (split_url, 1_000),
+    (read_wake, 5_000),
+    (wake_body, 5_000),
+    (tier_of_lane, 1_000),
 )
 
 _decoded: dict[tuple[str, int], tuple[Any, Any]] = {}
@@ -42,6 +49,7 @@ def remember() -> None:
     _everywhere(_encode, _encoding)
     keys.bucket_partition = lru_cache(maxsize=5_000)(keys.bucket_partition)
     keys.parse_bucket = lru_cache(maxsize=5_000)(keys.parse_bucket)
+    setattr(ExecutionId, "parse", staticmethod(lru_cache(maxsize=20_000)(ExecutionId.parse)))  # noqa: B010 - a method
     for pure, size in _PURE:
         _everywhere(pure, lru_cache(maxsize=size)(pure))
     _everywhere(_replace, _replaced)
