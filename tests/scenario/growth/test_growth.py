@@ -265,6 +265,26 @@ def test_F03_a_thinned_team_is_audited_by_what_is_left():
     assert (body["items"], body["unjudged"]) == ([], 3)
 
 
+def test_F03_a_backfill_takes_what_was_thinned_out_for_what_it_was():
+    """Of a day whose successes are gone only the failure and the hours of a pause run again."""
+    past = Past(Front.at("2026-03-01T00:10:30Z"))
+    past.front.stage.targets.then = lambda delivery: BROKEN if delivery.facts.due.hour == 3 else OK
+    past.put(
+        "report", {"cron": "0 * * * *"}, retry={"max_attempts": 1}, keep_newest=2, misfire={"policy": "skip"}
+    )
+    past.run("2026-03-01T05:30:00Z")
+    past.sleep("2026-03-01T07:30:00Z")
+    past.run("2026-03-02T00:05:00Z")
+    expire(past, MIDNIGHT + 6 * DAY)
+    past.front.stage.targets.then = OK
+    span = {"from": "2026-03-01T00:30:00Z", "to": "2026-03-02T00:00:00Z", "rate": 600}
+    made = past.front.post("/v1/teams/payments/jobs/report/backfills", span)
+    assert made.status == 202, made
+    assert (made.body["state"], made.body["released"]) == ("EXPANDED", 3)
+    again = {each.id.nominal.hour for each in past.records("report") if each.origin is Origin.BACKFILL}
+    assert again == {3, 6, 7}
+
+
 def test_F03_what_a_team_may_fill_is_the_stages_to_say_and_a_jobs_newest_its_owners():
     front = Front.at()
     assert front.patch("/v1/teams/payments", {"max_records": 5_000}).status == 403

@@ -56,6 +56,13 @@ def may_be_thinned(team: Team, since: datetime) -> bool:
     return team.kept_one_in > 1 or (team.thinned_until is not None and team.thinned_until > since)
 
 
+def thinned_between(team: Team, job: Job, now: datetime) -> tuple[datetime, datetime] | None:
+    """From when to when an occurrence of the job's present schedule that has no record succeeded; None for no such time."""
+    begin = max(now - team.retention, job.ended_until or job.created_at)
+    thinned = job.keep_newest is not None or may_be_thinned(team, begin)
+    return (begin, now - FLOOR) if thinned and begin < now - FLOOR else None
+
+
 def _newest(record: Execution, team: Team, job: Job) -> int | None:
     """How many of the job's successes are kept; None: this one stays for the whole retention."""
     if job.keep_newest is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fencepost.application import keys
+from fencepost.application.auditing.reading import read_page
 from fencepost.application.backfills.reading import executions, list_backfills
 from fencepost.application.codec import UndecodableError, decode_execution
 from fencepost.application.store import Item, Store
@@ -17,21 +18,32 @@ from fencepost.domain.model import Execution
 from fencepost.domain.schedule import Calendar, is_excluded
 from fencepost.domain.states import ExecutionState
 
+PAGE = 2_000
+_TICK = timedelta(milliseconds=1)
 EARLIER = 20
 """How many earlier backfills of the same instants are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Looks up what became of instants: under the schedule, and by earlier backfills."""
+    """Looks up what became of instants: under the schedule, and by earlier backfills. `thinned`: the time in which an
+    occurrence without a record succeeded, since only records of successes go before the retention is over.
+    """
 
     store: Store
     backfill: Backfill
     calendars: Mapping[str, Calendar]
     earlier: tuple[Backfill, ...]
+    thinned: tuple[datetime, datetime] | None = None
 
     @classmethod
-    def of(cls, store: Store, backfill: Backfill, calendars: Mapping[str, Calendar]) -> LeftOut:
+    def of(
+        cls,
+        store: Store,
+        backfill: Backfill,
+        calendars: Mapping[str, Calendar],
+        thinned: tuple[datetime, datetime] | None = None,
+    ) -> LeftOut:
         """For one step of `backfill`."""
         others = [] if backfill.force else list_backfills(store, backfill.uid)
         earlier = [
@@ -39,7 +51,13 @@ class LeftOut:
             for other in others
             if other.id < backfill.id and other.first < backfill.before and backfill.first < other.before
         ]
-        return cls(store=store, backfill=backfill, calendars=calendars, earlier=tuple(earlier[:EARLIER]))
+        return cls(
+            store=store,
+            backfill=backfill,
+            calendars=calendars,
+            earlier=tuple(earlier[:EARLIER]),
+            thinned=thinned,
+        )
 
     def without(self, instants: Sequence[datetime]) -> list[datetime]:
         """Those of `instants` that shall run, in order."""
@@ -57,7 +75,19 @@ class LeftOut:
         wanted = {each: keys.execution(ExecutionId.occurrence(self.backfill.uid, each)) for each in instants}
         found = self.store.batch_get(list(wanted.values()))
         items = {each: found.get(key) or self.store.get(key) for each, key in wanted.items()}
-        return {each for each, item in items.items() if item is not None and _seen_to(_record(item))}
+        gone = self._thinned([each for each, item in items.items() if item is None])
+        return gone | {each for each, item in items.items() if item is not None and _seen_to(_record(item))}
+
+    def _thinned(self, unrecorded: Sequence[datetime]) -> set[datetime]:
+        """Those that succeeded long ago; what a range speaks for never ran."""
+        if self.thinned is None:
+            return set()
+        begin, end = self.thinned
+        old = [each for each in unrecorded if begin < each < end]
+        if not old:
+            return set()
+        page = read_page(self.store, self.backfill.uid, old[0], old[-1] + _TICK, PAGE).page
+        return {each for each in old if page.covering(each) is None}
 
     def _by_backfills(self, instants: Sequence[datetime]) -> set[datetime]:
         wanted = set(instants)

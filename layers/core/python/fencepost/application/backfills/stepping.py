@@ -35,6 +35,7 @@ from fencepost.domain.backfill import Backfill, BackfillState
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_ms
 from fencepost.domain.judgement import started
+from fencepost.domain.keeping import thinned_between
 from fencepost.domain.model import Execution, Job, Origin, Team, Tier, Timer
 from fencepost.domain.schedule import Calendar, effective_instant, occurrences, tzdata_version
 from fencepost.domain.states import NOT_RUNNING, ExecutionState, JobState, Move, Reason
@@ -78,7 +79,8 @@ class BackfillSteps:
             return
         if _waits(backfill, job, team) or now < backfill.next_at - EARLY:
             return
-        left_out = LeftOut.of(self.tools.store, backfill, self.calendars(backfill.team))
+        thinned = thinned_between(team, job, now)
+        left_out = LeftOut.of(self.tools.store, backfill, self.calendars(backfill.team), thinned)
         step = _Step(backfill=backfill, job=job, team=team, began=now, opens=max(now, backfill.next_at))
         while step.goes_on and self.tools.clock.now() - now < LONGEST:
             chunk = list(islice(_ahead(step.backfill), min(CHUNK, backfill.rate - step.made)))
