@@ -1,50 +1,54 @@
-"""The API as a WSGI application: requests become proxy events, as a gateway in front of the function makes them."""
+"""The local gateway as a WSGI application, and callers who sign what they send: for tools that make requests of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import quote
 
-from tests.support.api import ADMIN, event_of
+from fencepost.local.gateway.credentials import Credential
+from fencepost.local.gateway.gateway import Gateway
+from fencepost.local.gateway.request import Request
+from fencepost.local.gateway.signature import sign
 
+HOST = "127.0.0.1:8080"
 Start = Callable[[str, list[tuple[str, str]]], Any]
-Handler = Callable[[Mapping[str, Any], object], Mapping[str, Any]]
 
 
-def wsgi(handler: Handler, *, by: str = ADMIN) -> Callable[[dict[str, Any], Start], Iterable[bytes]]:
-    """`handler`, called by `by`."""
+def wsgi(gateway: Gateway, key: Credential | None) -> Callable[[dict[str, Any], Start], Iterable[bytes]]:
+    """`gateway`, called by the holder of `key`; None: by somebody who does not sign."""
 
     def application(environ: dict[str, Any], start: Start) -> Iterable[bytes]:
-        result = handler(_event(environ, by), None)
-        headers = [(name, value) for name, values in result["multiValueHeaders"].items() for value in values]
-        status = int(result["statusCode"])
-        start(f"{status} {HTTPStatus(status).phrase}", headers)
-        return [(result.get("body") or "").encode()]
+        answer = gateway.answer(_signed(_request(environ), gateway, key))
+        headers = [(name, value) for name, values in answer.headers.items() for value in values]
+        start(f"{answer.status} {HTTPStatus(answer.status).phrase}", headers)
+        return [answer.body]
 
     return application
 
 
-def _event(environ: dict[str, Any], by: str) -> dict[str, Any]:
-    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-    path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
-    many: dict[str, list[str]] = {}
-    for name, value in parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True):
-        many.setdefault(name, []).append(value)
-    headers = {
-        name[5:].replace("_", "-").title(): value
+def _signed(request: Request, gateway: Gateway, key: Credential | None) -> Request:
+    if key is None:
+        return request
+    headers = sign(request, key, gateway.region, gateway.clock.now())
+    return Request(
+        method=request.method, path=request.path, query=request.query, headers=headers, body=request.body
+    )
+
+
+def _request(environ: dict[str, Any]) -> Request:
+    headers = [
+        (name[5:].replace("_", "-").title(), value)
         for name, value in environ.items()
-        if name.startswith("HTTP_")
-    }
-    event = event_of("get_job") | {
-        "httpMethod": environ["REQUEST_METHOD"],
-        "path": path,
-        "headers": headers,
-        "multiValueHeaders": {name: [value] for name, value in headers.items()},
-        "body": body.decode("utf-8", "replace") or None,
-        "queryStringParameters": {name: values[-1] for name, values in many.items()} or None,
-        "multiValueQueryStringParameters": many or None,
-    }
-    event["requestContext"]["identity"]["userArn"] = by
-    return event
+        if name.startswith("HTTP_") and name not in {"HTTP_HOST", "HTTP_AUTHORIZATION"}
+    ]
+    if environ.get("CONTENT_TYPE"):
+        headers.append(("Content-Type", environ["CONTENT_TYPE"]))
+    return Request(
+        method=environ["REQUEST_METHOD"],
+        path=quote(environ["PATH_INFO"].encode("latin-1"), safe="/~-._"),
+        query=environ.get("QUERY_STRING", ""),
+        headers=[("Host", HOST), *headers],
+        body=environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)),
+    )

@@ -162,7 +162,11 @@ class Door:
             )
             signed = sign(request, key, REGION, self.front.clock.now() - signed_ago)
             request = Request(method=route.method, path=path, query="", headers=signed, body=body)
-        return self.gateway.answer(request)
+        answer = self.gateway.answer(request)
+        told = json.loads(answer.body) if answer.body else None
+        one = {name: values[0] for name, values in answer.headers.items()}
+        self.front.contract.check(route.method, path, answer.status, one, told)
+        return answer
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.ports import QueueUnavailableError, Received
 from fencepost.application.set_aside import SetAside
 from fencepost.runtime.clock import StoppedError
-from fencepost.runtime.events import Event, failures, received
+from fencepost.runtime.events import Event, failures, received, unread
 from fencepost.runtime.observability import Metric
 from fencepost.runtime.stage import Stage
 
@@ -69,7 +69,14 @@ class Batches:
             if isinstance(verdict, Last):
                 late = self._one(message, alone or work)
                 back += [] if isinstance(late, Done) else [message]
-        return failures(back)
+        return failures(back, self._unread(event, messages))
+
+    def _unread(self, event: Event, messages: Sequence[Received]) -> list[str]:
+        """What is no message of this stage stays where it is, until its queue gives it up; the others go on."""
+        left = unread(event, messages)
+        if left:
+            self._stage.observed.logger.error("records not read", extra={"message_ids": left})
+        return left
 
     def _prepare(self, messages: Sequence[Received], before: Prepare) -> None:
         """What was not prepared is read by each message for itself."""

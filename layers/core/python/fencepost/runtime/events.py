@@ -15,27 +15,51 @@ class EventError(ValueError):
 
 
 def received(event: Event, queues: Mapping[QueueName, str]) -> tuple[Received, ...]:
-    """The messages of an SQS event. `queues` are the stage's URLs; each record names its queue by ARN.
+    """The messages of an SQS event that can be read. `queues` are the stage's URLs; each record names its queue by ARN.
 
-    Raises EventError for anything else, and for a queue that is not the stage's.
+    Raises EventError where none can: for anything else, and for a queue that is not the stage's.
     """
     names = {url.rstrip("/").rpartition("/")[2]: queue for queue, url in queues.items()}
-    try:
-        return tuple(_received(record, names) for record in event["Records"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise EventError(f"no SQS event of this stage: {type(error).__name__}: {error}") from error
+    found, why = list[Received](), "it has no records"
+    for record in _records(event):
+        try:
+            found.append(_received(record, names))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            why = f"{type(error).__name__}: {error}"
+    if not found:
+        raise EventError(f"no SQS event of this stage: {why}")
+    return tuple(found)
+
+
+def unread(event: Event, read: Iterable[Received]) -> list[str]:
+    """The ids of the messages of an SQS event that are not among those that were `read`."""
+    known = {message.message_id for message in read}
+    ids = [record.get("messageId") for record in _records(event) if isinstance(record, Mapping)]
+    return [each for each in ids if isinstance(each, str) and each not in known]
+
+
+def _records(event: Event) -> Iterable[Any]:
+    records = event.get("Records")
+    return records if isinstance(records, list) else ()
 
 
 def _received(record: Mapping[str, Any], names: Mapping[str, QueueName]) -> Received:
     return Received(
         queue=names[record["eventSourceARN"].rpartition(":")[2]],
-        body=record["body"],
-        receipt=record["receiptHandle"],
+        body=_text(record["body"]),
+        receipt=_text(record["receiptHandle"]),
         receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
-        message_id=record["messageId"],
+        message_id=_text(record["messageId"]),
     )
 
 
-def failures(messages: Iterable[Received]) -> dict[str, list[dict[str, str]]]:
-    """The answer that keeps `messages` in the queue and acknowledges the rest of the batch."""
-    return {"batchItemFailures": [{"itemIdentifier": message.message_id} for message in messages]}
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def failures(messages: Iterable[Received], more: Iterable[str] = ()) -> dict[str, list[dict[str, str]]]:
+    """The answer that keeps `messages`, and those of the ids in `more`, in the queue and acknowledges the rest."""
+    ids = [*(message.message_id for message in messages), *more]
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in ids]}

@@ -6,6 +6,7 @@ import json
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -31,13 +32,20 @@ _PATTERNS = {
 }
 _DONE = {201: "Created.", 202: "Accepted: it goes on by itself.", 304: "Not modified."}
 _REFUSALS = {
-    400: "The body cannot be read.",
+    400: "The body cannot be read, or the path has more than one reading.",
     403: "The caller has no business here.",
     404: "There is no such thing, or it is not this team's.",
     409: "In conflict with the present state, or with another request of the same Idempotency-Key.",
     412: "The precondition does not hold; the ETag is the current one.",
     422: "The input has faults; all are told.",
     503: "Nothing is known to be wrong with the request: try again.",
+}
+
+
+_GATEWAYS = {
+    "type": "object",
+    "description": "What Amazon API Gateway itself says to a call that is not signed, or that IAM does not allow.",
+    "properties": {"message": {"type": ["string", "null"]}, "Message": {"type": ["string", "null"]}},
 }
 
 
@@ -68,7 +76,7 @@ def text() -> str:
 def statuses(route: Route) -> list[int]:
     """Every status that the route may answer with."""
     found = {*route.gives, 403, 422, 503}
-    found |= {400} if route.takes is not None else set()
+    found |= {400} if route.takes is not None or route.variables else set()
     found |= {404} if route.variables or route.name == "health" else set()
     found |= {409} if route.writes else set()
     found |= {412} if route.conditional and route.writes else set()
@@ -132,7 +140,9 @@ def _header(name: str, pattern: str | None, says: str) -> dict[str, Any]:
 
 def _response(route: Route, status: int) -> dict[str, Any]:
     if status not in route.gives:
-        return {"description": _REFUSALS[status], "content": {MEDIA: {"schema": _reference(answers.Problem)}}}
+        content = {MEDIA: {"schema": _reference(answers.Problem)}}
+        content |= {JSON: {"schema": _GATEWAYS}} if status == HTTPStatus.FORBIDDEN else {}
+        return {"description": _REFUSALS[status], "content": content}
     model = route.gives[status]
     response: dict[str, Any] = {"description": _DONE.get(status, "Done.")}
     if route.conditional:

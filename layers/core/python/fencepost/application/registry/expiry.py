@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -90,9 +91,12 @@ class Expiry:
         resume(self.ports, request, effective=max(just_before(until), job.ended_until or job.created_at))
 
     def _begin(self, now: datetime) -> datetime:
-        """After the last minute that is done; before there is one, an hour ago."""
+        """After the last minute that is done; an hour ago, before there is one and where nobody can read which."""
         item = self.ports.store.get(keys.agenda_cursor())
-        return floor_minute(now - FIRST_LOOK) if item is None else from_ms(item["m"]) + MINUTE
+        with suppress(LookupError, ValueError, TypeError, ArithmeticError):
+            if item is not None:
+                return from_ms(item["m"]) + MINUTE
+        return floor_minute(now - FIRST_LOOK)
 
     def _done(self, minute: datetime) -> None:
         item = {"v": VERSION, "m": to_ms(minute)}

@@ -41,6 +41,6 @@ class Response:
 
 def problem(status: int, title: str, detail: str, *, kind: str) -> Response:
     """A refusal by the gateway itself; `kind` is AWS's word for it."""
-    body = {"type": "about:blank", "status": status, "title": title, "detail": detail}
+    body = {"type": "about:blank", "status": status, "title": title, "detail": detail, "faults": []}
     headers = {"Content-Type": [PROBLEM], "x-amzn-ErrorType": [kind]}
     return Response(status=status, headers=headers, body=json.dumps(body).encode())
