@@ -17,6 +17,7 @@ export const DECLARED = [
   "notify_on",
   "pause_after_dead",
   "delete_after_completion",
+  "keep_newest",
 ] as const;
 
 const DEFAULTS: Facts = {
@@ -32,6 +33,7 @@ const DEFAULTS: Facts = {
   notify_on: null,
   pause_after_dead: null,
   delete_after_completion: false,
+  keep_newest: null,
 };
 
 /** What a PUT would say to get this job. */

@@ -87,6 +87,7 @@ const JOB = {
   retry: { max_attempts: 3, initial_delay_seconds: 10, multiplier: 2, max_delay_seconds: 3600 },
   misfire: { policy: "run_once_late", window_seconds: 86_400, max_runs: 1 }, overlap: "allow", lease_seconds: 300,
   max_run_seconds: 3600, description: "", labels: {}, notify_on: null, pause_after_dead: null, delete_after_completion: false,
+  keep_newest: null,
 } as unknown as Job;
 const SESSION = { endpoint: "https://x.example.com/prod", team: null, region: "eu-central-1", local: false };
 

@@ -52,6 +52,7 @@ export interface JobSummary {
   notify_on: string[] | null;
   pause_after_dead: number | null;
   delete_after_completion: boolean;
+  keep_newest: number | null;
   next: Occurrence[];
 }
 
@@ -166,6 +167,7 @@ export interface Team {
   notify_on: string[];
   principals: string[];
   retention_days: number;
+  max_records: number | null;
   allowed_hosts: string[] | null;
   paused: boolean;
   paused_note: string | null;

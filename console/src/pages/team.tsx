@@ -201,7 +201,10 @@ function FactsCard({ team, now }: { team: Team; now: number }): JSX.Element {
         <dt>Allowed hosts</dt>
         <dd>{team.allowed_hosts?.join(", ") ?? "all public ones"}</dd>
         <dt>Records kept</dt>
-        <dd>{plural(team.retention_days, "day")}</dd>
+        <dd>
+          {plural(team.retention_days, "day")}
+          {team.max_records === null ? "" : `, about ${team.max_records.toLocaleString("en")} of them`}
+        </dd>
         <dt>Since</dt>
         <dd>{team.created_at ? moment(team.created_at, now) : "–"}</dd>
       </dl>
