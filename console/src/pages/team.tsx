@@ -203,7 +203,7 @@ function FactsCard({ team, now }: { team: Team; now: number }): JSX.Element {
         <dt>Records kept</dt>
         <dd>
           {plural(team.retention_days, "day")}
-          {team.max_records === null ? "" : `, about ${team.max_records.toLocaleString("en")} of them`}
+          {team.max_records === null ? "" : `, about ${team.max_records.toLocaleString("en")} records`}
         </dd>
         <dt>Since</dt>
         <dd>{team.created_at ? moment(team.created_at, now) : "–"}</dd>
