@@ -11,7 +11,7 @@ DELIVERY = (
         old='        equals("gen", record.generation),\n',
         new="",
         bites="ah",
-        profile="generations",
+        profile="second thoughts",
     ),
     Mutant(
         name="an attempt put off is overwritten",
@@ -19,7 +19,7 @@ DELIVERY = (
         old='        equals("attempt", record.attempt),\n',
         new="",
         bites="de",
-        profile="deliveries",
+        profile="rivals",
     ),
     Mutant(
         name="a lease is judged by an end that has moved",
