@@ -63,7 +63,7 @@ test-outage: setup ## Two real minutes without the local service, killed and sto
 	$(BIN)/python -m pytest -m outage_full $(ARGS)
 
 test-crash: setup ## A story that dies at each of its calls, on the real adapters over the local engine
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) -m crash_full tests/crash $(ARGS)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) -m crash_full -rP tests/crash $(ARGS)
 
 test-sim: setup ## N=200 simulated histories that nobody has seen; the first seed is printed
 	SIM_N=$(or $(N),200) $(BIN)/python -m pytest -n $(TEST_WORKERS) -k nobody_has_seen tests/simulation $(ARGS)
