@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from string import Template
 from typing import Any
 
 import pytest
 import typer.main
 
+from fencepost.adapters.seam import seamed
 from fencepost.cli.app import app
 from fencepost.client import Fencepost
-from tests.support.clients import Terminal
+from fencepost.runtime.restored import Held
+from tests.support.clients import Printed, Terminal
 
-ADMINISTRATORS = {"team put", "stage pause", "stage resume"}
+ADMINISTRATORS = {"team put", "stage pause", "stage resume", "recover"}
 OF_THE_LOCAL_SERVICE = "local"
 
 
@@ -47,7 +50,7 @@ def test_the_help_has_an_example_of_the_command(name):
 def test_an_example_works(fencepost: Terminal, payments: Fencepost, name: str, example: str):
     by = "AKIDADMIN" if name in ADMINISTRATORS else "AKIDOWNER"
 
-    ran = fencepost(*words(example, payments), by=by)
+    ran = fencepost(*words(example, payments), by=by) if name != "recover" else recovers(fencepost, example)
 
     assert (ran.status, [line for line in ran.err.splitlines() if line.startswith("fencepost:")]) == (0, [])
     assert ran.out or ran.err
@@ -57,11 +60,23 @@ def test_an_example_works(fencepost: Terminal, payments: Fencepost, name: str, e
 def test_an_example_gives_json_when_asked(fencepost: Terminal, payments: Fencepost, name: str, example: str):
     by = "AKIDADMIN" if name in ADMINISTRATORS else "AKIDOWNER"
 
-    ran = fencepost(*words(example, payments), "--json", by=by)
+    ran = (
+        fencepost(*words(example, payments), "--json", by=by)
+        if name != "recover"
+        else recovers(fencepost, f"{example} --json")
+    )
 
     assert ran.status == 0
     texts = ran.out.splitlines() if name == "watch" else [ran.out]
     assert all(ran.read(text) is not None for text in texts)
+
+
+def recovers(fencepost: Terminal, example: str) -> Printed:
+    """The same stage, as if its tables were a restored copy that nobody has opened yet."""
+    front = fencepost.front
+    front.stage.settings = replace(front.stage.settings, restored="r1")
+    front.through(seamed(front.stage.store, "store", Held("r1")))
+    return fencepost(*shlex.split(example)[1:], by="AKIDADMIN")
 
 
 def words(example: str, payments: Fencepost) -> list[str]:
