@@ -67,11 +67,6 @@ IMPOSSIBLE = (
         "requests and the tick make it, which no queue brings",
     ),
     Impossible(
-        frozenset({UNPROCESSED, "torn read"}),
-        _columns("create", "edit", "pause", "resume", "delete", "redrive"),
-        "it is decided by reads of single items before anything is read or written in batches",
-    ),
-    Impossible(
         frozenset(TARGETS),
         _columns("create"),
         "nobody has called the target of a job that is not there yet",

@@ -48,6 +48,16 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
             },
             aims={"claim": 5, "errand": 4, "lease": 3, "cancel": 3, "send": 2, "join": 1, "edit": 1},
         ),
+        "asked runs": replace(
+            MIXED,
+            ops=(50, 70),
+            focus=6,
+            aimed_ops=0.4,
+            caps=(1, 2),
+            slowest=(10 * SECOND, 40 * SECOND),
+            op_weights={"run_now": 12, "backfill": 4, "pause": 6, "resume": 4},
+            aims={"join": 4, "claim": 4, "lease": 2},
+        ),
         "calendars": replace(
             MIXED,
             ops=(16, 30),

@@ -109,7 +109,7 @@ DELIVERY = (
         old="    if job.state is JobState.PAUSED and (old or record.origin is Origin.SCHEDULE):",
         new="    if job.state is JobState.PAUSED and False:",
         bites="h",
-        profile="generations",
+        profile="asked runs",
     ),
     Mutant(
         name="a redrive leaves no wake-up",
