@@ -9,22 +9,19 @@ from rich.console import RenderableType
 
 from fencepost.cli import drawing
 from fencepost.cli.reading import document, given, json_value, pairs
+from fencepost.cli.scheduling import At, Bounds, Cron, Every, Within, Zone, schedule_of, with_bounds
 from fencepost.cli.session import Session, session
 from fencepost.client import JobChange
 
-Cron = Annotated[str | None, typer.Option(help="Five fields: minute hour day month weekday.")]
-Zone = Annotated[str | None, typer.Option("--timezone", "--tz", help="The zone of --cron; UTC by default.")]
-Every = Annotated[str | None, typer.Option(help="An ISO 8601 duration: PT15M.")]
-At = Annotated[str | None, typer.Option("--at", help="One instant: 2026-12-24T18:00:00Z.")]
-Within = Annotated[str | None, typer.Option("--in", help="Once, after an ISO 8601 duration: PT15M.")]
+
+File = Annotated[str | None, typer.Option("--file", "-f", help="YAML or JSON of a job; - reads it.")]
 
 
+@with_bounds
 def put(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The job's name.")],
-    file: Annotated[
-        str | None, typer.Option("--file", "-f", help="YAML or JSON of a job; - reads it.")
-    ] = None,
+    file: File = None,
     cron: Cron = None,
     timezone: Zone = None,
     every: Every = None,
@@ -41,15 +38,21 @@ def put(
     label: Annotated[list[str] | None, typer.Option(help="name:value; repeat it.")] = None,
     if_revision: Annotated[int | None, typer.Option(help="Only if the job is at this revision.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change.")] = False,
+    *,
+    bounds: Bounds,
 ) -> None:
     """Declare a job in full: what neither the file nor an option says has its default.
 
     Example: fencepost job put nightly --cron "30 2 * * *" --tz Europe/Berlin --url https://example.com/hook
+
+    Example: fencepost job put summer --cron "30 2 * * *" --tz Europe/Berlin --dst-gap skip --dst-overlap both
+    --jitter 10m --starts 2026-06-01 --ends 2026-09-01 --max-firings 90 --exclude maintenance --url https://example.com/hook
     """
     run = session(context)
+    now = run.around.clock.now()
     fields = _from_file(file) | given(
         {
-            "schedule": schedule_of(cron, timezone, every, at, within),
+            "schedule": bounds.of(schedule_of(cron, timezone, every, at, within), now),
             "target": {"webhook": {"url": url}} if url else json_value(target, "--target"),
             "payload": json_value(payload, "--payload"),
             "tier": tier,
@@ -78,20 +81,6 @@ def _from_file(file: str | None) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise typer.BadParameter(f"{file}: a job is an object")
     return fields
-
-
-def schedule_of(
-    cron: str | None, timezone: str | None, every: str | None, at: str | None, within: str | None
-) -> dict[str, str] | None:
-    """The one schedule that the options tell; None for none. Raises typer.BadParameter for several."""
-    kinds = given({"cron": cron, "every": every, "at": at, "in": within})
-    if len(kinds) > 1:
-        raise typer.BadParameter(
-            f"one schedule, please: {', '.join(f'--{kind}' for kind in kinds)} were given"
-        )
-    if timezone is not None and "cron" not in kinds:
-        raise typer.BadParameter("--timezone belongs to --cron")
-    return kinds | given({"timezone": timezone}) or None
 
 
 def effect(change: JobChange) -> RenderableType:

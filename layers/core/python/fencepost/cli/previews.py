@@ -12,8 +12,8 @@ from rich.text import Text
 
 from fencepost.cli import drawing
 from fencepost.cli.imports.crontab import reasons
-from fencepost.cli.job_put import At, Cron, Every, Within, Zone, schedule_of
 from fencepost.cli.reading import content, instant
+from fencepost.cli.scheduling import At, Bounds, Cron, Every, Within, Zone, schedule_of, with_bounds
 from fencepost.cli.session import Session, session
 from fencepost.client import Preview
 from fencepost.domain.faults import Faults
@@ -21,6 +21,7 @@ from fencepost.domain.instants import to_wire
 from fencepost.domain.schedule import CrontabLine, Schedule, describe, occurrences, parse_crontab, warnings
 
 
+@with_bounds
 def preview(
     context: typer.Context,
     cron: Cron = None,
@@ -36,10 +37,14 @@ def preview(
     check: Annotated[
         bool, typer.Option("--check", help="Exit 1 where a line of the file is refused.")
     ] = False,
+    *,
+    bounds: Bounds,
 ) -> None:
-    """Show what a schedule would do; nothing is stored.
+    """Show what a schedule would do; nothing is stored. With --exclude, by the calendars of the team.
 
     Example: fencepost preview --cron "30 2 * * *" --tz Europe/Berlin --after 2026-03-28 --count 3
+
+    Example: fencepost preview --cron "0 9 * * *" --exclude maintenance --after 2026-03-30 --count 3
 
     Example: fencepost preview --file crontab.txt --tz Europe/Berlin --count 2
     """
@@ -48,10 +53,11 @@ def preview(
     if file is not None:
         refused = _crontab(run, file, timezone or "UTC", begin or run.around.clock.now(), count)
         raise typer.Exit(1 if check and refused else 0)
-    schedule = schedule_of(cron, timezone, every, at, within)
+    schedule = bounds.of(schedule_of(cron, timezone, every, at, within), run.around.clock.now())
     if schedule is None:
         raise typer.BadParameter("a schedule, please: --cron, --every, --at, --in or --file")
-    found = run.client.preview(schedule, after=begin, count=count)
+    client = run.mine if bounds.exclude else run.client
+    found = client.preview(schedule, after=begin, count=count, by_team=bool(bounds.exclude))
     run.show(found, lambda: picture(found))
 
 

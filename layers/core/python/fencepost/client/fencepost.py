@@ -158,14 +158,18 @@ class Fencepost:
         after: datetime | None = None,
         count: int = 5,
         misfire: Mapping[str, Any] | None = None,
+        by_team: bool = False,
     ) -> Preview:
-        """What a schedule would do from `after` (now) on; nothing is stored."""
+        """What a schedule would do from `after` (now) on; nothing is stored. `by_team`: one that names calendars of the
+        team.
+        """
         body: dict[str, Any] = {"schedule": schedule, "count": count}
         if after is not None:
             body["after"] = to_wire(after)
         if misfire is not None:
             body["misfire"] = misfire
-        return decode(Preview, self.caller.call(Call(method="POST", path=path("preview"), body=body)).body)
+        where = self._path("preview") if by_team else path("preview")
+        return decode(Preview, self.caller.call(Call(method="POST", path=where, body=body)).body)
 
     def health(self) -> Health:
         """How the service is."""
