@@ -13,7 +13,6 @@ from fencepost.cli.scheduling import At, Bounds, Cron, Every, Within, Zone, sche
 from fencepost.cli.session import Session, session
 from fencepost.client import JobChange
 
-
 File = Annotated[str | None, typer.Option("--file", "-f", help="YAML or JSON of a job; - reads it.")]
 
 
