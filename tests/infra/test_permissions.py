@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import aws_cdk as cdk
 import pytest
 
 from infra.names import DELIVERERS, QUEUES, TABLES, Fn
 from infra.permissions import GRANTS
 from infra.stages import STAGES
-from tests.support.stacks import resolved, statements, synthesised
+from tests.support.stacks import resolved, statements, synthesised, warnings_in
 
 pytestmark = pytest.mark.xdist_group("infra")
 
@@ -119,6 +120,18 @@ def test_the_rules_of_aws_solutions_find_nothing_that_is_not_explained(name):
     for plugin in synthesised(name).report["pluginReports"]:
         assert plugin["violations"] == [], plugin["pluginName"]
         assert plugin["conclusion"] == "success"
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_synthesis_warns_of_nothing(name):
+    assert synthesised(name).warned == []
+
+
+def test_a_warning_would_be_seen(tmp_path):
+    app = cdk.App(outdir=str(tmp_path), analytics_reporting=False)
+    cdk.Annotations.of(cdk.Stack(app, "Loud")).add_warning_v2("Loud:it", "mind this")
+    app.synth()
+    assert any("mind this" in each for each in warnings_in(tmp_path))
 
 
 def test_what_is_acknowledged_is_known_and_has_its_reason():

@@ -39,12 +39,14 @@ SOME_ROUTES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Synthesised:
-    """One stage's templates by short name (account, store, service), and what the validators said."""
+    """One stage's templates by short name (account, store, service), what the validators said, and what the CDK warned
+    of."""
 
     stage: Stage
     names: Names
     templates: Mapping[str, Template]
     report: Mapping[str, Any]
+    warned: Sequence[str]
 
     def resources(self, kind: str | None = None) -> dict[str, Resource]:
         """All resources of all stacks, or those of one type, by logical id."""
@@ -126,7 +128,26 @@ def _synthesise(
         names=Names(stage=stage.name, restored=stage.restored, replaced=stage.replaced),
         templates=templates,
         report=report,
+        warned=list(warnings_in(output)),
     )
+
+
+def warnings_in(output: Path) -> Iterator[str]:
+    """The warnings and errors that constructs left in the cloud assembly, and anything of the like in its metadata files."""
+    for path in [output / "manifest.json", *output.glob("*.metadata.json")]:
+        if path.exists():
+            yield from _noted(json.loads(path.read_text()))
+
+
+def _noted(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        if value.get("type") in {"aws:cdk:warning", "aws:cdk:error"}:
+            yield str(value.get("data"))
+        for each in value.values():
+            yield from _noted(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _noted(each)
 
 
 def resolved(value: object) -> str:

@@ -13,7 +13,13 @@ import pytest
 from moto import mock_aws
 
 from fencepost.adapters.dynamodb.setup import create_tables
+from fencepost.application import keys
+from fencepost.application.codec_job import encode_team
 from fencepost.application.ports import QueueName
+from fencepost.application.restoring.holding import OPENED
+from fencepost.application.store import Put, Query, Table
+from fencepost.application.switches.reading import standing_team
+from fencepost.domain.model import Team, Tier
 from fencepost.runtime.aws import AwsStage
 from fencepost.runtime.events import EventError, received
 from fencepost.runtime.function import on_lambda
@@ -65,6 +71,20 @@ def test_a_tick_fans_out_over_real_queues_and_a_scan_reads_real_tables(deployed,
 def test_every_function_is_composed_from_its_environment(deployed, function):
     handler = importlib.import_module(f"functions.{function}.handler")
     assert callable(handler.build(AwsStage.from_env()))
+
+
+def test_F5_a_function_on_restored_tables_holds_until_they_are_opened(deployed, monkeypatch):
+    monkeypatch.setenv("FENCEPOST_RESTORED", "r1")
+    monkeypatch.setenv("FENCEPOST_TABLE_REPLACED", "fencepost-test-executions")
+    stage = AwsStage.from_env()
+    assert on_lambda(tick.build)(event("schedule_tick"), None) == {"held": "r1"}
+    assert list(stage.replaced.pages(Query(table=Table.EXECUTIONS, pk="nobody"))) in ([], [[]])
+    stage.store.write(Put(key=keys.team("payments"), item=encode_team(Team(name="payments"))))
+    held = standing_team(stage.store, "payments", stage.clock.now())
+    assert held.shut == frozenset(Tier)
+    stage.store.write(Put(key=keys.stage(), item={"v": 1, "rev": 2, OPENED: "r1"}))
+    assert not standing_team(stage.store, "payments", stage.clock.now()).shut
+    assert on_lambda(tick.build)(event("schedule_tick"), None)["leased"]
 
 
 def test_a_delivery_function_without_the_key_of_secrets_says_so(deployed, monkeypatch):

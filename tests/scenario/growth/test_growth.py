@@ -281,8 +281,8 @@ def test_F03_a_backfill_takes_what_was_thinned_out_for_what_it_was():
     made = past.front.post("/v1/teams/payments/jobs/report/backfills", span)
     assert made.status == 202, made
     assert (made.body["state"], made.body["released"]) == ("EXPANDED", 3)
-    again = {each.id.nominal.hour for each in past.records("report") if each.origin is Origin.BACKFILL}
-    assert again == {3, 6, 7}
+    ran = [each.id.nominal for each in past.records("report") if each.origin is Origin.BACKFILL]
+    assert [each.hour for each in ran if each] == [3, 6, 7]
 
 
 def test_F03_what_a_team_may_fill_is_the_stages_to_say_and_a_jobs_newest_its_owners():
