@@ -79,11 +79,12 @@ _PEERS = """
 ## Beside other schedulers, on one machine
 
 `make bench-peers`: {jobs} jobs each, due at the same full minutes, {minutes} of them counted after one to warm up; each calls
-the same HTTP server on loopback, which answers after 20 ms. Run one after the other on {day}, {machine}; the load of the
-machine was {load} at the end. With two cores and others at work on them lateness tells as much about the machine as about
-anybody: compare columns of one run. Milliseconds late, then CPU in milliseconds for each firing, of the scheduler's own
-processes and of the server under it (a whole minute's idling included). Fencepost here is the local service; nothing
-of it says anything about AWS, and the engine under it is a stand-in written in Python.
+the same HTTP server on loopback, which answers after 20 ms. Run one after the other on {day}, {machine};
+the load of the machine was {load}. Where others are at work on the same cores, lateness tells as much about the machine as
+about anybody: repeat it on a quiet one before quoting it. Milliseconds late of those that came within the minute, how many
+did not, then CPU in milliseconds for each firing that was expected, of the scheduler's own processes and of the server
+under it (a whole minute's idling included). Fencepost here is the local service, which keeps a ledger, leases and slots for
+each firing; nothing of it says anything about AWS, and the engine under it is a stand-in written in Python.
 """
 _SPIKE = """
 ## Crowds, simulated
