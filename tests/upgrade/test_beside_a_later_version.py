@@ -124,6 +124,19 @@ def test_U3_a_later_shape_stays_whole_while_its_neighbours_fire_and_fires_when_i
     assert all(item["due"] > (from_wire("2026-03-01T12:14:00Z")).timestamp() * 1000 for item in unfinished)
 
 
+def test_U3_a_timer_that_nobody_can_read_stays_while_its_job_is_a_later_versions(front, uid):
+    [(key, item)] = stored(front, "job", uid)
+    rewrite(front, key, {**item, "v": 2})
+    [(where, timer)] = stored(front, "timer", uid)
+    rewrite(front, where, {name: value for name, value in timer.items() if name != "due"})
+    before = front.memory.get(key), front.memory.get(where)
+    Machine(front).run("2026-03-01T12:08:30Z")
+    assert (front.memory.get(key), front.memory.get(where)) == before
+    rewrite(front, key, item)
+    Machine(front).run("2026-03-01T12:10:30Z")
+    assert (front.memory.get(key)["state"], front.memory.get(where)) == ("ERROR", None)
+
+
 def test_U3_an_api_call_that_needs_a_later_shape_is_refused_with_the_reason_and_changes_nothing(front, uid):
     [(key, item)] = stored(front, "job", uid)
     rewrite(front, key, {**item, "v": 2})

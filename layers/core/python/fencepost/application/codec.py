@@ -51,6 +51,12 @@ def duration_ms(duration: timedelta) -> int:
     return duration // timedelta(milliseconds=1)
 
 
+def is_newer(item: Item) -> bool:
+    """A later version wrote it."""
+    version = item.get("v")
+    return isinstance(version, int) and version > VERSION
+
+
 def decoding(what: str, item: Item, read: Callable[[Item], T]) -> T:
     """Runs `read`, turning whatever goes wrong into UndecodableError that names the item; NewerShapeError where a later
     version wrote it.
@@ -58,7 +64,7 @@ def decoding(what: str, item: Item, read: Callable[[Item], T]) -> T:
     version = item.get("v")
     if not isinstance(version, int) or version < 1:
         raise UndecodableError(f"{what} {item.get('pk')}/{item.get('sk')}: version is {version!r}")
-    if version > VERSION:
+    if is_newer(item):
         where = f"{item.get('pk')}/{item.get('sk')}"
         raise NewerShapeError(f"{what} {where}: has version {version}, this service knows up to {VERSION}")
     try:

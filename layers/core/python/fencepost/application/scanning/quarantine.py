@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fencepost.application import keys
-from fencepost.application.codec import encode_timer
+from fencepost.application.codec import encode_timer, is_newer
 from fencepost.application.errands.telling import notice_put
 from fencepost.application.scanning.plan import quarantined
 from fencepost.application.scanning.report import ScanReport
@@ -60,7 +60,9 @@ class Quarantine:
     def put(self, timer: Timer, why: str, now: datetime, report: ScanReport) -> None:
         """Sets a decoded timer aside."""
         failed = self._failing(timer.uid, timer.generation, why, now)
-        if self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, failed, report):
+        if failed is None:
+            report.newer += 1
+        elif self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, failed, report):
             self._say(timer.uid, why, now)
 
     def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> None:
@@ -68,7 +70,9 @@ class Quarantine:
         key = Key(Table.TIMERS, str(item["pk"]), str(item["sk"]))
         uid, generation = _named_job(key.sk)
         failed = () if uid is None else self._failing(uid, generation, why, now)
-        if self._move(key, dict(item), shard, why, failed, report) and uid is not None:
+        if failed is None:
+            report.newer += 1
+        elif self._move(key, dict(item), shard, why, failed, report) and uid is not None:
             self._say(uid, why, now)
 
     def _move(
@@ -98,13 +102,19 @@ class Quarantine:
         report.quarantined += 1
         return True
 
-    def _failing(self, uid: str, generation: int | None, why: str, now: datetime) -> tuple[Action, ...]:
-        """The job's write, first, and what its team will be told of it."""
+    def _failing(
+        self, uid: str, generation: int | None, why: str, now: datetime
+    ) -> tuple[Action, ...] | None:
+        """The job's write, first, and what its team will be told of it; None where a later version's job is not to be
+        touched, and its timer with it.
+        """
         failed = _failed(uid, generation, why, now)
         try:
             job = self.store.get(keys.job(uid))
         except StoreError:
             job = None
+        if job is not None and is_newer(job):
+            return None
         if job is None or not isinstance(job.get("rev"), int):
             return (failed,)
         notice = Notification.of(
