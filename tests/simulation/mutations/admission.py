@@ -19,7 +19,7 @@ ADMISSION = (
         old='return every(equals("x", execution), equals("f", fence))',
         new='return every(equals("x", execution))',
         bites="c",
-        profile="slots",
+        profile="rival slots",
     ),
     Mutant(
         name="whoever comes takes an expired slot",
@@ -27,7 +27,7 @@ ADMISSION = (
         old="        return expired and not self._runs_in(holder, holding.number, now)",
         new="        return True",
         bites="c",
-        profile="slots",
+        profile="long slots",
     ),
     Mutant(
         name="deserted slots stay lost",
@@ -43,7 +43,7 @@ ADMISSION = (
         old="        if not lanes.empty(self._context, lane):\n",
         new="        if False:\n",
         bites="i",
-        profile="slots",
+        profile="marks",
     ),
     Mutant(
         name="waiting without a mark",
