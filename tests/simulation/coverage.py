@@ -10,7 +10,7 @@ move beside which it was sprung.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tests.simulation.faults import Kind
@@ -84,14 +84,6 @@ def empty(cells: Mapping[Cell, int]) -> list[Cell]:
     """The cells that nothing met although it could."""
     every = ((row, column) for row in ROWS for column in COLUMNS)
     return [cell for cell in every if not cells.get(cell) and impossible(cell) is None]
-
-
-def merged(parts: Iterable[Mapping[Cell, int]]) -> Counter[Cell]:
-    """The matrices of several processes as one."""
-    total: Counter[Cell] = Counter()
-    for part in parts:
-        total.update(part)
-    return total
 
 
 def report(cells: Mapping[Cell, int]) -> Iterator[str]:

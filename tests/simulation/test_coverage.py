@@ -47,11 +47,6 @@ def test_a_cell_is_empty_where_nothing_met_unless_it_cannot_be():
     assert all(why.why for why in coverage.IMPOSSIBLE)
 
 
-def test_matrices_of_several_processes_add_up():
-    cell = ("skew", "claim")
-    assert coverage.merged([{cell: 2}, {cell: 3}, {}]) == {cell: 5}
-
-
 def test_a_history_meets_what_its_plan_draws():
     cells = coverage.cells_of(simulate(plan_of(1, "generations")))
     rows = {row for row, _ in cells}
