@@ -28,6 +28,8 @@ from tests.simulation.targets import Odds, SimNotifier, SimTargets
 from tests.simulation.ticks import Ticks
 
 FEWEST_FIRINGS = 200
+LONGER = 3 * HOUR
+"""How much longer than planned a history goes on at most, until enough has fired."""
 keys.MARK_PARTITIONS = 2
 remember()
 
@@ -83,7 +85,7 @@ class World:
         end = plan.ends
         self.ticks.until(end)
         self.kernel.run(end)
-        while plan.whole and end < plan.ends + HOUR and self._firings() < FEWEST_FIRINGS:
+        while plan.whole and end < plan.ends + LONGER and self._firings() < FEWEST_FIRINGS:
             end += 10 * MINUTE
             self.ticks.until(end)
             self.kernel.run(end)
@@ -172,7 +174,8 @@ class World:
 
     def _come_to_rest(self, end: int) -> None:
         """Nothing new begins; what is under way comes to its end."""
-        while not self.kernel.idle and end < self.plan.ends + 3 * HOUR:
+        latest = end + 3 * HOUR
+        while not self.kernel.idle and end < latest:
             end += MINUTE
             self.kernel.run(end)
 
