@@ -176,6 +176,17 @@ def test_F5_a_restored_stage_fires_nothing_until_it_is_opened(story):
     assert sweep.build(held(story.new.front.stage, sweep.__name__))({}, None) == {"held": "r1"}
 
 
+def test_F5_what_was_held_meanwhile_runs_once_it_is_open(story):
+    """A job declared before the opening, and the messages that were left in the queues: each once."""
+    story.new.owner.job("new").put(schedule=at("2026-03-01T10:28:00Z"), target=HOOK)
+    story.run("2026-03-01T10:30:00Z")
+    recovered(story)
+    story.run("2026-03-01T10:50:00Z")
+    assert story.record("new").state is S.SUCCEEDED
+    assert story.twice() == set()
+    assert story.record("flaky").state is S.SUCCEEDED
+
+
 def test_F5_nothing_fires_twice_and_nothing_unfinished_is_lost(story):
     printed = recovered(story)
     assert "open" in printed.out
