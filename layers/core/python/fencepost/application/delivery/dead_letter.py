@@ -164,4 +164,4 @@ def _patient(disposition: Disposition, receives: int) -> Disposition:
 
 def _again_after(receives: int) -> int:
     """A minute, then twice as long each time, up to an hour."""
-    return min(UNTOLD_SECONDS * 2 ** min(receives - 1, 8), LONGEST_UNTOLD_SECONDS)
+    return int(min(UNTOLD_SECONDS * 2 ** min(receives - 1, 8), LONGEST_UNTOLD_SECONDS))
