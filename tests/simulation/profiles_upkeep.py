@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from tests.simulation.kernel import SECOND
-from tests.simulation.mix import MIXED, Profile
+from tests.simulation.faults import Kind
+from tests.simulation.kernel import MINUTE, SECOND
+from tests.simulation.mix import FAULTS, MIXED, Profile
 
 UPKEEP: Mapping[str, Profile] = MappingProxyType(
     {
@@ -95,8 +96,11 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
             ending=0.0,
             excluding=0.0,
             ops=(14, 26),
-            op_weights={"refresh": 10, "edit": 2, "pause": 2, "resume": 3, "retune": 1},
-            aims={"claim": 6, "edit": 4, "skip_at_claim": 2, "timer": 2, "resume": 1, "settle": 1},
+            faults=(14, 22),
+            pauses=(10 * SECOND, 5 * MINUTE),
+            fault_weights={**FAULTS, Kind.PAUSE_BEFORE: 10, Kind.LATE_EFFECT: 4},
+            op_weights={"refresh": 14, "edit": 2, "pause": 2, "resume": 3, "retune": 1},
+            aims={"claim": 4, "edit ACTIVE": 8, "skip_at_claim": 2, "timer": 2, "resume": 1, "settle": 1},
         ),
         "endings": replace(
             MIXED,

@@ -76,6 +76,6 @@ ADMISSION = (
         old="given = max(fence, lock.fence + 1)",
         new="given = fence",
         bites="b",
-        profile="overlaps",
+        profile="handed turns",
     ),
 )

@@ -16,8 +16,8 @@ UPKEEP = (
     Mutant(
         name="what a switch held runs all the same",
         module="domain.held",
-        old="    if misfire.policy is MisfirePolicy.SKIP:\n",
-        new="    if misfire.policy is MisfirePolicy.SKIP and later_one_runs is None:\n",
+        old='return LeftOut("its job skips what it missed")',
+        new="return Runs()",
         bites="h",
         profile="switches",
     ),
