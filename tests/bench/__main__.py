@@ -35,7 +35,7 @@ def main() -> None:
     for name in chosen:
         if name in SECTIONS:
             print(f"measuring {name} ...", file=sys.stderr, flush=True)
-            figures.keep(**SECTIONS[name]())
+            figures.keep(**SECTIONS[name](), run={"day": f"{utc_now():%Y-%m-%d}"})
     if asked.section == "all":
         minutes = (monotonic_seconds() - begun) / 60
         run = {"minutes": round(minutes), "load": round(os.getloadavg()[2]), "day": f"{utc_now():%Y-%m-%d}"}

@@ -140,6 +140,8 @@ def write() -> str:
 
 def _took(found: Mapping[str, Any]) -> str:
     run = found["run"]
+    if "minutes" not in run:
+        return f"its sections one by one, on {run['day']}"
     return f"{run['minutes']:.0f} minutes with the machine's load at {run['load']:.0f}, on {run['day']}"
 
 
