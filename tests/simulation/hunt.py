@@ -40,7 +40,7 @@ def hunted(mutant: Mutant, first: int, last: int) -> tuple[int, str] | None:
 
     for seed in range(first, last + 1):
         for violation in judge_seed(seed, mutant.profile).violations:
-            if violation.rule[0] in {*mutant.bites, "x"}:
+            if violation.rule[0] in mutant.bites or mutant.equivalent:
                 return seed, f"{violation.rule}: {violation.text}"
     return None
 

@@ -93,7 +93,7 @@ DELIVERY = (
         name="held a second too short",
         module="application.delivery.advance",
         old="            if remaining <= ZERO:\n                return True\n",
-        new="            if remaining <= timedelta(seconds=1):\n                return True\n",
+        new="            if remaining <= self.tools.limits.early_send:\n                return True\n",
         bites="e",
     ),
     Mutant(
