@@ -29,9 +29,9 @@ Figures = Mapping[str, Mapping[str, float]]
 _COUNTS = """# Performance and cost
 
 Written by `make bench` ({took}) and `make bench-peers`,
-from `tests/bench/figures.json`, where they keep what they measured; a test holds page, plots and figures to each other. Counts are exact and held by a test. CPU is of one process on
-whatever machine ran it, the best of interleaved rounds: compare ratios, not microseconds. Nothing here was measured on
-AWS.
+from `tests/bench/figures.json`, where they keep what they measured; a test holds page, plots and figures to each other.
+Counts are exact and held by a test. CPU is of one process on whatever machine ran it, the best of interleaved rounds:
+compare ratios, not microseconds. Nothing here was measured on AWS.
 
 ## What a firing uses
 
