@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from fencepost.application import keys
 from fencepost.application.codec import encode_timer
 from fencepost.application.messages import ScanRequest
@@ -71,6 +73,30 @@ def test_C3_a_job_that_has_moved_on_stays_as_it_is_when_its_old_timer_is_set_asi
     item = shard.store.get(keys.job(job.uid))
     assert item is not None
     assert item["state"] == JobState.ACTIVE
+
+
+@pytest.mark.parametrize("bounds", [{}, {"max_firings": 9}])
+def test_C3_what_was_due_before_a_change_is_claimed_though_its_timer_is_nonsense(
+    bounds: dict[str, int],
+) -> None:
+    """Nobody scans for a while; the timer that waits is spoiled; its owner edits the job before the next pass."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_TEN | bounds, misfire=Misfire(policy=MisfirePolicy.SKIP))
+    shard.scan("2026-03-01T02:08:30Z")
+    [timer] = shard.timers()
+    assert timer.instant == from_wire("2026-03-01T02:20:00Z")
+    spoiled = {name: value for name, value in encode_timer(timer).items() if name not in {"due", "ordinal"}}
+    shard.store.write(Put(key=keys.timer(timer), item=spoiled))
+    shard.clock.set("2026-03-01T02:45:00Z")
+    edited = shard.edit(job, EVERY_SIX)
+    report = shard.scan()
+    explained = shard.record(job, "2026-03-01T02:20:00Z")
+    assert explained is not None
+    assert (explained.state, explained.reason) == (ExecutionState.SKIPPED, Reason.MISFIRE)
+    assert (explained.generation, explained.ordinal) == (job.generation, timer.ordinal)
+    assert explained.until == from_wire("2026-03-01T02:40:00Z")
+    assert report.quarantined == 1
+    assert [left.generation for left in shard.timers()] == [edited.generation]
 
 
 def test_B5_a_settled_record_of_this_very_pass_is_not_taken_for_the_newer_claim() -> None:

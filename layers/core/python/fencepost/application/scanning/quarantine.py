@@ -10,6 +10,7 @@ from fencepost.application import keys
 from fencepost.application.codec import encode_timer, is_newer
 from fencepost.application.errands.telling import notice_put
 from fencepost.application.scanning.plan import quarantined
+from fencepost.application.scanning.renewing import renewed
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import (
     Action,
@@ -20,6 +21,7 @@ from fencepost.application.store import (
     Item,
     Key,
     Present,
+    Put,
     Store,
     StoreError,
     Table,
@@ -65,15 +67,32 @@ class Quarantine:
         elif self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, failed, report):
             self._say(timer.uid, why, now)
 
-    def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> None:
-        """Sets an undecodable item aside; its key may still name the job."""
+    def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> Timer | None:
+        """Sets an undecodable item aside; its key may still name the job. Where the job has moved on, a copy is set
+        aside, and the timer is returned as its key makes it anew: to be claimed, and dropped, like any other.
+        """
         key = Key(Table.TIMERS, str(item["pk"]), str(item["sk"]))
         uid, generation = _named_job(key.sk)
         failed = () if uid is None else self._failing(uid, generation, why, now)
         if failed is None:
             report.newer += 1
+            return None
+        timer = self._renewed(key, quarantined(key, dict(item), why, shard), report)
+        if timer is not None:
+            self._say(timer.uid, why, now)
         elif self._move(key, dict(item), shard, why, failed, report) and uid is not None:
             self._say(uid, why, now)
+        return timer
+
+    def _renewed(self, key: Key, copy: Put, report: ScanReport) -> Timer | None:
+        try:
+            timer = renewed(self.store, key)
+            if timer is not None:
+                self.store.write(copy)
+                report.quarantined += 1
+        except StoreError:
+            return None
+        return timer
 
     def _move(
         self,
@@ -91,7 +110,7 @@ class Quarantine:
         moved: tuple[Action, ...] = (aside, Delete(key=key, condition=Present()))
         try:
             outcome = self.store.transact((*moved, *failed))
-            if failed and _refused_by_the_job(outcome):
+            if failed and _refused_by_the_job(outcome) and not self._moved_on(key):
                 outcome = self.store.transact(moved)
         except StoreError:
             report.left += 1
@@ -101,6 +120,12 @@ class Quarantine:
             return False
         report.quarantined += 1
         return True
+
+    def _moved_on(self, key: Key) -> bool:
+        """Its generation has ended a moment ago: the next pass knows what to do."""
+        uid, generation = _named_job(key.sk)
+        job = None if uid is None or generation is None else self.store.get(keys.job(uid))
+        return job is not None and _later(job, generation)
 
     def _failing(
         self, uid: str, generation: int | None, why: str, now: datetime
@@ -117,6 +142,8 @@ class Quarantine:
             return None
         if job is None or not isinstance(job.get("rev"), int):
             return (failed,)
+        if _later(job, generation):
+            return ()
         notice = Notification.of(
             NotificationKind.JOB_ERROR,
             team=str(job.get("team")),
@@ -145,6 +172,12 @@ def _failed(uid: str, generation: int | None, why: str, now: datetime) -> Update
         add={"rev": 1},
         condition=every(Present(), equals("state", JobState.ACTIVE.value), *known),
     )
+
+
+def _later(job: Item, generation: int | None) -> bool:
+    """The job has moved on to another generation."""
+    current = job.get("gen")
+    return generation is not None and isinstance(current, int) and current > generation
 
 
 def _refused_by_the_job(outcome: Committed | Cancelled) -> bool:

@@ -91,7 +91,8 @@ class Scan:
                 report.newer += 1  # a later version's scan claims it, and the watermark waits for that
                 continue
             except UndecodableError as error:
-                self.quarantine.put_raw(item, shard, str(error), self.clock.now(), report)
+                anew = self.quarantine.put_raw(item, shard, str(error), self.clock.now(), report)
+                fire += [] if anew is None else [anew]
                 continue
             (fire if timer.kind is TimerKind.FIRE else wake_ups).append(timer)
         self.handover.wake_ups(wake_ups, report)
