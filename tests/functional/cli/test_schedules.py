@@ -74,3 +74,13 @@ def test_a_preview_with_calendars_is_the_teams(fencepost: Terminal) -> None:
         ("2026-04-02T09:00:00.000Z", None),
     ]
     assert fencepost.transport.requests[-1].url.endswith("/v1/teams/payments/preview")
+
+
+def test_how_much_history_is_kept_has_its_options(fencepost: Terminal, payments: Fencepost) -> None:
+    assert fencepost("job", "put", "brief", *DAILY, *URL, "--keep-newest", "50").status == 0
+    assert payments.job("brief").get().raw["keep_newest"] == 50
+    role = "arn:aws:iam::111122223333:role/payments-deploy"
+    words = ("team", "put", "payments", "--principal", role, "--max-records", "100000")
+    assert "max_records" in fencepost(*words).err + fencepost(*words).out, "it is the administrators' to set"
+    assert fencepost(*words, by="AKIDADMIN").status == 0
+    assert payments.get_team().max_records == 100_000

@@ -33,6 +33,7 @@ def put(
     overlap: Annotated[str | None, typer.Option(help="allow, skip or queue.")] = None,
     misfire: Annotated[str | None, typer.Option(help="run_once_late, skip or catch_up.")] = None,
     max_attempts: Annotated[int | None, typer.Option(help="How often a firing is tried.")] = None,
+    keep_newest: Annotated[int | None, typer.Option(help="The newest successes kept.")] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="name:value; repeat it.")] = None,
     if_revision: Annotated[int | None, typer.Option(help="Only if the job is at this revision.")] = None,
@@ -48,16 +49,16 @@ def put(
     --jitter 10m --starts 2026-06-01 --ends 2026-09-01 --max-firings 90 --exclude maintenance --url https://example.com/hook
     """
     run = session(context)
-    now = run.around.clock.now()
     fields = _from_file(file) | given(
         {
-            "schedule": bounds.of(schedule_of(cron, timezone, every, at, within), now),
+            "schedule": bounds.of(schedule_of(cron, timezone, every, at, within), run.around.clock.now()),
             "target": {"webhook": {"url": url}} if url else json_value(target, "--target"),
             "payload": json_value(payload, "--payload"),
             "tier": tier,
             "overlap": overlap,
             "misfire": None if misfire is None else {"policy": misfire},
             "retry": None if max_attempts is None else {"max_attempts": max_attempts},
+            "keep_newest": keep_newest,
             "description": description,
             "labels": pairs(label, "--label") if label else None,
         }

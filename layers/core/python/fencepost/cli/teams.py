@@ -41,6 +41,9 @@ def put(
     notify: Annotated[str | None, typer.Option(help="JSON with sns, webhook, event_bus.")] = None,
     tier: Annotated[list[str] | None, typer.Option(help="A tier that it may use; repeat it.")] = None,
     retention_days: Annotated[int | None, typer.Option(help="How long records are kept.")] = None,
+    max_records: Annotated[
+        int | None, typer.Option(help="About how many records it may fill; administrators set it.")
+    ] = None,
 ) -> None:
     """Declare a team in full; what is left out has its default.
 
@@ -57,6 +60,7 @@ def put(
             "notify": json_value(notify, "--notify"),
             "tiers": tier or None,
             "retention_days": retention_days,
+            "max_records": max_records,
         }
     )
     found = run.client.for_team(name or run.team).put_team(**fields)

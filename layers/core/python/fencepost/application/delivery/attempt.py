@@ -68,13 +68,11 @@ class Attempts:
         """Calls the target of a leased record and records what became of it."""
         left = self.time_left(case.record)
         outcome = TOO_LATE if left <= ZERO else self._call(case, left)
-        opened = False
         if left > ZERO:
-            now = self.tools.clock.now()
-            opened = self.circuits.note(case.team, case.host, case.permit, outcome, now)
+            self.circuits.note(case.team, case.host, case.permit, outcome, self.tools.clock.now())
         first = case.record.attempts[-1].number == 1
         facts = facts_of(case.record, outcome=outcome.kind.value, first=first)
-        return self._record(case, outcome, replace(facts, circuit_opened=opened, waited=case.waited))
+        return self._record(case, outcome, replace(facts, waited=case.waited))
 
     def time_left(self, record: Execution) -> timedelta:
         """What the holder may use of its lease: it stops before the end, by the margin that clocks need."""

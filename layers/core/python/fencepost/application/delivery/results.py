@@ -26,7 +26,6 @@ class Facts:
     outcome: str | None = None
     lateness: timedelta | None = None
     waited: bool = False
-    circuit_opened: bool = False
     untold: bool = False
 
 
