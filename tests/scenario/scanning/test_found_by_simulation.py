@@ -81,7 +81,7 @@ def test_C3_what_was_due_before_a_change_is_claimed_though_its_timer_is_nonsense
 ) -> None:
     """Nobody scans for a while; the timer that waits is spoiled; its owner edits the job before the next pass."""
     shard = Shard("2026-03-01T02:00:30Z")
-    job = shard.register("poisoned", EVERY_TEN | bounds, misfire=Misfire(policy=MisfirePolicy.SKIP))
+    job = shard.register("poisoned", {**EVERY_TEN, **bounds}, misfire=Misfire(policy=MisfirePolicy.SKIP))
     shard.scan("2026-03-01T02:08:30Z")
     [timer] = shard.timers()
     assert timer.instant == from_wire("2026-03-01T02:20:00Z")
