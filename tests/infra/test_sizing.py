@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fencepost.domain.sizing import Load, advise
-from fencepost.domain.sizing.bill import DELIVERY_MB
+from fencepost.domain.sizing.usage import DELIVERY_MB
 from infra.names import Fn
 from infra.settings import Pollers
 from infra.stages import prod

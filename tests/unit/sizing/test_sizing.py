@@ -82,7 +82,13 @@ def test_a_pass_takes_as_long_as_it_is_priced(claims) -> None:
     limits, clock = Limits(), SettableClock("2026-03-02T10:00:00.300Z")
     begun = clock.now()
     due = from_wire("2026-03-02T10:02:30Z")
-    key: dict[str, Any] = {"bucket": Bucket.at(due, 0), "kind": TimerKind.FIRE, "instant": due, "due": due, "sequence": 1}
+    key: dict[str, Any] = {
+        "bucket": Bucket.at(due, 0),
+        "kind": TimerKind.FIRE,
+        "instant": due,
+        "due": due,
+        "sequence": 1,
+    }
     left = [Timer(uid=f"{number:020d}", **key) for number in range(claims)]
     pace = Pace.begin(clock, limits, limits.scan_budget)
     while left:
