@@ -17,7 +17,6 @@ from fencepost.application.auditing.teams import ShareAuditor
 from fencepost.application.codec import decode_execution
 from fencepost.application.store import Share, Table
 from fencepost.domain.states import ExecutionState
-from fencepost.runtime.entropy import token_bytes
 from tests.support.engine import Engine
 from tests.support.live import until
 from tests.support.racing import JOBS, LIMITS, Racer, ended, prepare
@@ -25,8 +24,8 @@ from tests.support.racing import JOBS, LIMITS, Racer, ended, prepare
 ROOT = Path(__file__).resolve().parents[3]
 CHAOS_SECONDS = 12
 REST_SECONDS = 90
-SEEDS = os.environ.get("FENCEPOST_RACE_SEEDS") or str(int.from_bytes(token_bytes(3)))
-"""One that nobody has seen; or those that are asked for, with commas between them."""
+SEEDS = os.environ.get("FENCEPOST_RACE_SEEDS") or os.environ["SIM_START"]
+"""One that nobody has seen, the same for all workers of a run; or those that are asked for, with commas between them."""
 
 
 @contextmanager
