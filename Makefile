@@ -11,7 +11,7 @@ export HYPOTHESIS_PROFILE
 # Bytecode makes every start of the tools several times faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-run run test test-fast lint test-time test-storm test-outage test-crash test-sim sim sim-mutants bench check format synth lock clean
+.PHONY: help setup setup-run run test test-fast lint test-time test-storm test-outage test-crash test-deployed test-sim sim sim-mutants bench check format synth lock clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -28,7 +28,7 @@ run: setup-run ## Start the service on this machine with a demo team (ARGS=... a
 .PHONY: setup-browser test-browser console pictures
 
 # The longest tests take minutes and have targets of their own.
-SHORT := not time_full and not storm_full and not outage_full and not crash_full
+SHORT := not time_full and not storm_full and not outage_full and not crash_full and not deployed
 CHROMIUM := $(or $(FENCEPOST_CHROMIUM),$(shell for name in chromium chromium-browser google-chrome \
 	google-chrome-stable; do command -v $$name && break; done 2>/dev/null))
 
@@ -64,6 +64,9 @@ test-outage: setup ## Two real minutes without the local service, killed and sto
 
 test-crash: setup ## A story that dies at each of its calls, on the real adapters over the local engine
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) -m crash_full -rP tests/crash $(ARGS)
+
+test-deployed: setup ## The templates and packaged assets deployed to the local engine, called over signed HTTP
+	$(BIN)/python -m pytest -m deployed tests/infra/test_deployed.py $(ARGS)
 
 test-sim: setup ## N=200 simulated histories that nobody has seen; the first seed is printed
 	SIM_N=$(or $(N),200) $(BIN)/python -m pytest -n $(TEST_WORKERS) -k nobody_has_seen tests/simulation $(ARGS)

@@ -23,7 +23,7 @@ from tests.support.deployed_api import SignedApi
 from tests.support.live import until
 from tests.support.stacks import ROOT
 
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("deployed")]
+pytestmark = [pytest.mark.engine, pytest.mark.deployed]
 
 TEAM = "/v1/teams/payments"
 PROBE = "https://sqs.us-east-1.amazonaws.com/000000000000/fencepost-local-probe"

@@ -12,7 +12,6 @@ TOGETHER = {
     "tests/live/": "live",
     "tests/functional/cli/test_live.py": "live",
     "tests/browser/": "browser",
-    "tests/infra/test_deployed.py": "deployed",
     "tests/infra/": "infra",
 }
 
