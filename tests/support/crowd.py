@@ -107,7 +107,11 @@ class Scanner:
         clock.set(from_wire(NOW) + seed * TICK_APART)
         troubled = seamed(store, "store", self.trouble)
         self._shard = Shard(NOW, store=troubled, queues=seamed(queues, "queues", self.trouble), clock=clock)
-        self._shard.limits = replace(self._shard.limits, shards=SHARDS, scan_lease=timedelta(0))
+        # The queues keep real time, in which the rounds are over before shards that follow each other would begin.
+        apart = timedelta(0)
+        self._shard.limits = replace(
+            self._shard.limits, shards=SHARDS, scan_lease=timedelta(0), scan_stagger=apart
+        )
         self._shard.entropy = SystemEntropy()  # type: ignore[assignment]  # no two scanners draw the same tokens
 
     def run(self) -> None:
