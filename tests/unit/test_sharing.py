@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
         ("tests/live/test_crash.py::test_x[a@b]", "live"),
         ("tests/functional/cli/test_live.py::test_x", "live"),
         ("tests/browser/test_console.py::test_x", "browser"),
-        ("tests/infra/test_deployed.py::test_x", "deployed"),
         ("tests/infra/test_service.py::test_x", "infra"),
         ("tests/unit/test_states.py::test_x", None),
     ],
