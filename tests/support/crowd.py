@@ -28,7 +28,7 @@ from fencepost.application.messages import read_scan
 from fencepost.application.planting import WATERMARK
 from fencepost.application.ports import QueueConsumer, QueueName, Queues
 from fencepost.application.store import Action, Item, Put, Query, Share, Store, StoreError, Table, items
-from fencepost.domain.instants import MINUTE, from_wire, to_ms
+from fencepost.domain.instants import MINUTE, ZERO, from_wire, to_ms
 from fencepost.domain.model import Bucket, Job, Timer, TimerKind
 from fencepost.domain.schedule import parse_schedule
 from fencepost.domain.states import JobState
@@ -108,10 +108,7 @@ class Scanner:
         troubled = seamed(store, "store", self.trouble)
         self._shard = Shard(NOW, store=troubled, queues=seamed(queues, "queues", self.trouble), clock=clock)
         # The queues keep real time, in which the rounds are over before shards that follow each other would begin.
-        apart = timedelta(0)
-        self._shard.limits = replace(
-            self._shard.limits, shards=SHARDS, scan_lease=timedelta(0), scan_stagger=apart
-        )
+        self._shard.limits = replace(self._shard.limits, shards=SHARDS, scan_lease=ZERO, scan_stagger=ZERO)
         self._shard.entropy = SystemEntropy()  # type: ignore[assignment]  # no two scanners draw the same tokens
 
     def run(self) -> None:
@@ -126,7 +123,7 @@ class Scanner:
         raise AssertionError("timers are left after all rounds")
 
     def _messages(self) -> None:
-        while received := self._consumer.receive(QueueName.SCAN, 1, timedelta(0)):
+        while received := self._consumer.receive(QueueName.SCAN, 1, ZERO):
             self._survive(partial(self._shard.scanner().run, read_scan(received[0].body)))
             self._consumer.delete(received)
 
