@@ -78,7 +78,7 @@ in blocks, which saves only where a batch holds many of one team.
 _PEERS = """
 ## Beside other schedulers, on one machine
 
-`make bench-peers`: {jobs} jobs each, due at the same full minutes, {minutes} of them counted after one to warm up; each calls
+`make bench-peers`: {jobs} jobs each (fewer over the engine), due at the same full minutes, {minutes} of them counted after one to warm up; each calls
 the same HTTP server on loopback, which answers after 20 ms. Run one after the other on {day}, {machine};
 the load of the machine was {load}. Where others are at work on the same cores, lateness tells as much about the machine as
 about anybody: repeat it on a quiet one before quoting it. Milliseconds late of those that came within the minute, how many
@@ -171,7 +171,7 @@ def _targets(rows_: Sequence[Mapping[str, Any]]) -> str:
 def _peers(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return ""
-    head = ["", "version", "as", "under it", "p50", "p99", "max", "missing", "CPU", "CPU under it"]
+    head = ["", "version", "as", "under it", "jobs", "p50", "p99", "max", "missing", "CPU", "CPU under it"]
     body = []
     for row in found["rows"]:
         if "cpu_ms" in row:
@@ -179,7 +179,7 @@ def _peers(found: Mapping[str, Any] | None) -> str:
             figures_ = [*late, str(int(row["missing"])), f"{row['cpu_ms']:.1f}", _under(row)]
         else:
             figures_ = [row["missing"], *[""] * 5]
-        body.append([row["name"], row["version"], row["how"], row["under"], *figures_])
+        body.append([row["name"], row["version"], row["how"], row["under"], str(row["jobs"]), *figures_])
     return _PEERS.format(**found) + "\n" + table(head, body)
 
 

@@ -1,6 +1,7 @@
 """`python -m tests.bench.peers`: measures all contestants one after the other, about four minutes each.
 
-`--only NAME` measures those whose name holds NAME; `--write` puts the table into docs/performance.md.
+`--only NAME` measures those whose name holds NAME; `--write` puts the table into docs/performance.md, in which who was not
+measured keeps its row.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -22,13 +23,12 @@ from typing import Any
 from fencepost.domain.instants import MINUTE, floor_minute
 from fencepost.runtime.clock import sleep_ms, utc_now
 from tests.bench import figures, page
-from tests.bench.peers.contestants import ROOT, Contestant, all_of_them, version
+from tests.bench.peers.contestants import MOST, ROOT, Contestant, all_of_them, version
 from tests.bench.peers.lateness import late
 from tests.bench.peers.processes import spent_ms
 from tests.bench.peers.servers import NotInstalledError, ended
 from tests.support.live import RefusedError
 
-JOBS = 300
 MINUTES = 2
 BEFORE = timedelta(seconds=5)
 """From how long before the first boundary CPU is counted; it ends so long before the boundary after the last."""
@@ -37,7 +37,7 @@ BEFORE = timedelta(seconds=5)
 def main() -> None:
     """Measures what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.peers", description=__doc__.split("\n")[0])
-    parser.add_argument("--jobs", type=int, default=JOBS, choices=range(1, JOBS + 1), metavar=f"1..{JOBS}")
+    parser.add_argument("--jobs", type=int, default=MOST, choices=range(1, MOST + 1), metavar=f"1..{MOST}")
     parser.add_argument("--minutes", type=int, default=MINUTES)
     parser.add_argument("--only", default="")
     parser.add_argument("--write", action="store_true")
@@ -45,7 +45,7 @@ def main() -> None:
     rows = []
     for contestant in all_of_them():
         if asked.only.lower() in contestant.name.lower():
-            rows.append(measured(contestant, asked.jobs, asked.minutes))
+            rows.append(measured(contestant, min(asked.jobs, contestant.most), asked.minutes))
             print(json.dumps(rows[-1]), flush=True)
     if asked.write:
         write(rows, asked.jobs, asked.minutes)
@@ -62,8 +62,14 @@ def write(rows: Sequence[dict[str, Any]], jobs: int, minutes: int) -> None:
         "load": load,
         "day": f"{utc_now():%Y-%m-%d}",
     }
-    figures.keep(peers={**facts, "rows": list(rows)})
+    figures.keep(peers={**facts, "rows": merged(figures.kept().get("peers"), rows)})
     page.write()
+
+
+def merged(kept: Mapping[str, Any] | None, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of all contestants in their order: those measured now, else those that were kept."""
+    known = {row["name"]: row for row in [*(kept or {"rows": []})["rows"], *rows]}
+    return [known[each.name] for each in all_of_them() if each.name in known]
 
 
 def measured(contestant: Contestant, jobs: int, minutes: int) -> dict[str, Any]:
@@ -73,6 +79,7 @@ def measured(contestant: Contestant, jobs: int, minutes: int) -> dict[str, Any]:
         "version": version(contestant.package),
         "how": contestant.how,
         "under": contestant.under,
+        "jobs": jobs,
     }
     with (
         tempfile.TemporaryDirectory(prefix="fencepost-peers-") as folder,

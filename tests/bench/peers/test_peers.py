@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from tests.bench.peers import contestants
+from tests.bench.peers.__main__ import merged
 from tests.bench.peers.contestants import all_of_them, version
 from tests.bench.peers.lateness import late
 from tests.bench.peers.processes import Process, parsed, spent_ms, tree
@@ -79,3 +80,11 @@ def test_what_runs_in_another_venv_imports_nothing_of_the_project():
         imported = re.findall(r"^(?:from|import) ([\w.]+)", module.read_text(), re.MULTILINE)
         own = [each for each in imported if each.startswith(("fencepost", "functions", "tests"))]
         assert all(each.startswith("tests.bench.peers.subjects") for each in own), module.name
+
+
+def test_who_is_measured_again_replaces_its_own_row_and_no_other():
+    kept = {"rows": [{"name": each.name, "p50": 1.0} for each in all_of_them()]}
+    rows = merged(kept, [{"name": "RQ", "p50": 2.0}])
+    assert [row["name"] for row in rows] == [each.name for each in all_of_them()]
+    assert [row["name"] for row in rows if row["p50"] == 2.0] == ["RQ"]
+    assert merged(None, rows[1:2]) == rows[1:2]
