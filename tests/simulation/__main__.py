@@ -3,6 +3,7 @@
 python -m tests.simulation --seed 7            one history as a story, if it is bad or with --story
 python -m tests.simulation --seed 7 --shrink   what is left of a bad one when all is taken away that it does not need
 python -m tests.simulation --n 20000           a campaign over the drawn mix, with the matrix of what met what
+python -m tests.simulation --n 20000 --keep F  the same; goes on behind what the file F holds of this very code
 python -m tests.simulation --mutants           shows that the checkers bite
 """
 
@@ -11,11 +12,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from tests.simulation import coverage, hunt, mutant_page
 from tests.simulation.campaign import Tally, campaign, kind_of
 from tests.simulation.checkers.facts import Violation
 from tests.simulation.draw import plan_of
+from tests.simulation.kept import Kept
 from tests.simulation.plan import Plan
 from tests.simulation.profiles import PROFILES
 from tests.simulation.shrink import Shrinker, breaks, parts_of, size_of
@@ -59,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument(
         "--keep-going", type=int, default=1, metavar="BAD", help="stop after so many bad ones"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="FILE", help="where what is judged is kept, to go on later"
     )
     parser.add_argument("--mutants", action="store_true", help="hunt the mutants")
     parser.add_argument("--only", help="mutants whose name holds this")
@@ -107,6 +113,7 @@ def _many(asked: argparse.Namespace) -> int:
         covering=True,
         stop_at=asked.keep_going,
         told=_progress,
+        kept=None if asked.keep is None else Kept(asked.keep),
     )
     _progress(tally)
     for kind, count in tally.kinds.most_common():
@@ -124,7 +131,7 @@ def _many(asked: argparse.Namespace) -> int:
 
 
 def _progress(tally: Tally) -> None:
-    rate = tally.seeds / max(tally.seconds, 0.001)
+    rate = (tally.seeds - tally.known) / max(tally.seconds, 0.001)
     print(
         f"{tally.seeds} histories, {tally.firings} firings, {tally.faults} faults, {len(tally.bad)} bad; "
         f"{rate:.1f} a second; at least {tally.fewest_firings} firings each",

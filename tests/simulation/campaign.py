@@ -10,6 +10,7 @@ from multiprocessing import get_context
 
 from fencepost.runtime.clock import SystemClock
 from tests.simulation.coverage import Cell
+from tests.simulation.kept import Kept
 from tests.simulation.verdict import Verdict, judge_seed
 
 CHUNK = 10
@@ -17,9 +18,10 @@ CHUNK = 10
 
 @dataclass(slots=True)
 class Tally:
-    """What a campaign has seen."""
+    """What a campaign has seen; `known`: how many of the seeds had been judged before it began."""
 
     seeds: int = 0
+    known: int = 0
     firings: int = 0
     faults: int = 0
     steps: int = 0
@@ -83,15 +85,29 @@ def campaign(
     covering: bool = False,
     stop_at: int = 1,
     told: Callable[[Tally], None] | None = None,
+    kept: Kept | None = None,
 ) -> Tally:
-    """Judges `seeds` until `stop_at` of them are bad. `told` hears now and then how far it is."""
+    """Judges `seeds` until `stop_at` of them are bad. `told` hears now and then how far it is; what is `kept` is not
+    judged again.
+    """
     clock, tally = SystemClock(), Tally()
+    if kept is not None:
+        found = kept.verdicts(seeds)
+        for verdict in found:
+            tally.add(verdict)
+        tally.known = tally.seeds
+        known = {verdict.seed for verdict in found}
+        seeds = [seed for seed in seeds if seed not in known]
     began = clock.now()
     for verdict in verdicts(seeds, profile, processes=processes, covering=covering):
         tally.add(verdict)
+        if kept is not None:
+            kept.add(verdict)
         tally.seconds = (clock.now() - began).total_seconds()
         if told is not None and tally.seeds % 100 == 0:
             told(tally)
         if len(tally.bad) >= stop_at:
             break
+    if kept is not None:
+        kept.write()
     return tally
