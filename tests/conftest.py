@@ -50,6 +50,15 @@ def _no_account(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What runs against the wall clock, beside other workers on the same cores, may be repeated once: the report counts
+    it. Nothing else is ever repeated.
+    """
+    for item in items:
+        if item.get_closest_marker("live") or item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
     """`--dist loadgroup` deals by `tests.support.sharing`."""
