@@ -3,7 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-TEST_WORKERS ?= 2
+# One more than the two cores that they are meant for, since tests of the live service mostly wait.
+TEST_WORKERS ?= 3
 ARGS ?=
 HYPOTHESIS_PROFILE ?= ci
 export HYPOTHESIS_PROFILE
