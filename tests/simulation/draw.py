@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tests.simulation.draw_jobs import Drawing, Jobs, Teams
@@ -27,7 +28,7 @@ def plan_of(seed: int, profile: str = "mixed") -> Plan:
     teams = tuple(Teams(*drawn).team(number) for number in range(chance.randint(*mix.teams)))
     jobs = Jobs(*drawn).jobs(teams)
     ops = Ops(*drawn)
-    return Plan(
+    plan = Plan(
         seed=seed,
         profile=profile,
         begin=begin,
@@ -45,7 +46,10 @@ def plan_of(seed: int, profile: str = "mixed") -> Plan:
         odds={kind: odds for kind, odds in mix.mail.items() if chance.random() < 0.6},
         deaf=chance.choice((0.0, mix.deaf)),
         zones_at=chance.randint(15 * MINUTE, FAULTS_END - 10 * MINUTE) if mix.zones else None,
+        asks=mix.asks,
+        lanes=mix.lanes,
     )
+    return replace(plan, ops=(*plan.ops, *ops.refreshes(plan))) if mix.prompt else plan
 
 
 def _latency(chance: random.Random, mix: Profile) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.simulation.kernel import SECOND
 from tests.simulation.mix import Profile
-from tests.simulation.plan import CALENDAR, TIERS, HostLimits, JobPlan, TeamPlan
+from tests.simulation.plan import CALENDAR, HostLimits, JobPlan, TeamPlan
 
 RATES = {"*/2": 60, "*/3": 40, "*/4": 30, "*/5": 24, "*/6": 20, "*/10": 12, "*/12": 10, "*/15": 8, "*/20": 6}
 EVERY = {75: 96, 120: 60, 150: 48, 210: 34, 300: 24, 360: 20, 600: 12, 660: 11, 900: 8}
@@ -116,7 +116,7 @@ class Jobs(Drawing):
             schedule=schedule,
             settings=self.settings(),
             timeout=chance.choice((1, 3, 10)),
-            odds=self._answers(),
+            odds=self._answers() if self.profile.answers is None else self.profile.answers,
             host=f"{SHARED}-{team}.example.com" if shared else f"{name}.example.com",
         )
 
@@ -126,7 +126,7 @@ class Jobs(Drawing):
         overlap = chance.choice(("skip", "queue")) if chance.random() < mix.overlap else "allow"
         policy = "catch_up" if chance.random() < mix.catch_up else chance.choice(("run_once_late", "skip"))
         return {
-            "tier": chance.choice(TIERS),
+            "tier": chance.choice(mix.tiers),
             "overlap": overlap,
             "misfire": {
                 "policy": policy,
@@ -134,7 +134,7 @@ class Jobs(Drawing):
                 "max_runs": chance.choice((1, 3, 10)) if policy == "catch_up" else 1,
             },
             "retry": {
-                "max_attempts": chance.choice((1, 2, 3, 4)),
+                "max_attempts": chance.choice(mix.budgets),
                 "initial": chance.choice((1, 5, 20)),
                 "multiplier": chance.choice((1.0, 2.0, 3.0)),
                 "ceiling": chance.choice((20, 120)),

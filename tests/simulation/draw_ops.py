@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.simulation.draw_jobs import Drawing, Jobs, Teams, wire
 from tests.simulation.faults import PATIENCE
 from tests.simulation.kernel import MINUTE, SECOND
 from tests.simulation.labels import ARROWS, JOB_ARROWS, JOB_MOVES, MOVES
-from tests.simulation.plan import FAULTS_END, TIERS, JobPlan, OpPlan, TeamPlan
+from tests.simulation.plan import FAULTS_END, TIERS, JobPlan, OpPlan, Plan, TeamPlan
 
 QUIET_MINUTES = 3
 ALL_MOVES, ALL_ARROWS = (*MOVES, *JOB_MOVES), (*ARROWS, *JOB_ARROWS)
@@ -25,6 +27,20 @@ class Ops(Drawing):
         favoured = self.chance.sample(jobs, self.profile.focus) if self.profile.focus else jobs
         drawn = tuple(self._op(number, favoured) for number in range(self.number(self.profile.ops)))
         return drawn + self._all_on(drawn, teams)
+
+    def refreshes(self, plan: Plan) -> tuple[OpPlan, ...]:
+        """Of every team, in the minute after a newer release of the time-zone database was deployed."""
+        assert plan.zones_at is not None
+        return tuple(
+            OpPlan(
+                number=len(plan.ops) + number,
+                at=plan.zones_at + self.chance.randint(SECOND, MINUTE),
+                what="refresh",
+                team=team.name,
+                job="",
+            )
+            for number, team in enumerate(plan.teams)
+        )
 
     def _op(self, number: int, jobs: tuple[JobPlan, ...] | list[JobPlan]) -> OpPlan:
         chance, mix = self.chance, self.profile
@@ -59,7 +75,7 @@ class Ops(Drawing):
         teams = Teams(chance, self.profile, self.begin, self.changes)
         match what:
             case "edit" | "create" | "recreate" | "retune" | "pause":
-                return self._of_job(what)
+                return self._of_job(what, job)
             case "cap":
                 return {"cap": self.number(self.profile.caps)}
             case "hosts":
@@ -73,17 +89,22 @@ class Ops(Drawing):
             case _:
                 return {}
 
-    def _of_job(self, what: str) -> dict[str, Any]:
+    def _of_job(self, what: str, job: JobPlan) -> dict[str, Any]:
         chance, jobs = self.chance, Jobs(self.chance, self.profile, self.begin, self.changes)
         if what == "pause":
             minutes = chance.choice((1, 2, 5, 15)) if chance.random() < self.profile.expiring else None
             return {"cancel_started": chance.random() < 0.3, "minutes": minutes}
         settings = {"settings": jobs.settings()}
-        return (
-            settings
-            if what == "retune"
-            else {"schedule": jobs.schedule(chance.choice((6, 12, 24)))[0]} | settings
-        )
+        if what == "retune":
+            return settings
+        if what == "edit" and self.profile.alike:
+            return {"schedule": self._alike(job.schedule)} | settings
+        return {"schedule": jobs.schedule(chance.choice((6, 12, 24)))[0]} | settings
+
+    def _alike(self, schedule: Mapping[str, Any]) -> dict[str, Any]:
+        """Another schedule with the same instants: it ends by a part of a second later, or tomorrow."""
+        ends = datetime.fromisoformat(str(schedule.get("end_at", wire(self.begin + timedelta(days=1)))))
+        return {**schedule, "end_at": wire(ends + timedelta(milliseconds=self.chance.randrange(1, 1_000)))}
 
     def _tiers(self) -> tuple[str, ...]:
         chance = self.chance

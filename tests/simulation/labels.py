@@ -6,7 +6,7 @@ no move (``slot``, ``timer``, ``mark`` and the like).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _NOT_RUNNING = ("QUEUED", "WAITING", "RETRY_WAIT")
@@ -80,12 +80,21 @@ _CONTROL = {
 
 Item = Mapping[str, Any]
 
+_CLOSER: Mapping[str, tuple[str, Callable[[str, str, Item | None], bool]]] = {
+    "claim": ("claim late", lambda _, sk, new: new is not None and "until" in new),
+    "slot": ("slot free", lambda _, sk, new: new is None),
+    "mark": ("mark dim", lambda _, sk, new: new is not None and "dim" in new),
+}
+"""A closer word for some writes, besides the word itself."""
+
 
 def words(table: str, pk: str, sk: str, old: Item | None, new: Item | None) -> tuple[str, ...]:
-    """The word for a write, and the one for its arrow in the table where that is another."""
+    """The word for a write, the one for its arrow in the table where that is another, and a closer one."""
     word = label(table, pk, sk, old, new)
     one = arrow_of(word, old)
-    return (word,) if one in {None, word} else (word, str(one))
+    found = (word,) if one in {None, word} else (word, str(one))
+    more = _CLOSER.get(word)
+    return found if more is None or not more[1](pk, sk, new) else (*found, more[0])
 
 
 def arrow_of(word: str, old: Item | None) -> str | None:

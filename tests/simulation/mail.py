@@ -1,7 +1,7 @@
 """The simulated queues: at least once, in no order. A message surfaces by an event, and whoever serves its queue is told.
 
 What may go wrong with a message is drawn for each: a second copy, a long delay, another hand-out while it is still
-in hand, one more after it was acknowledged.
+in hand, one more after it was acknowledged, a hand-out that nobody gets and that counts.
 """
 
 from __future__ import annotations
@@ -150,6 +150,9 @@ class Mail:
             return None
         message.receives += 1
         self._journal.note(TAKEN, message.queue, message.id, message.body)
+        if dead is not None and self._chance("wasted"):
+            self._place(message, self._kernel.now + self._die.between(10 * MS, 5 * SECOND))
+            return None
         if self._chance("redelivered"):
             visibility = min(visibility, self._die.between(10 * MS, 60 * SECOND))
             message.tags = ("redelivered",)

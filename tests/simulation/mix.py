@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from tests.simulation.faults import Kind
 from tests.simulation.kernel import MINUTE, MS, SECOND
+from tests.simulation.plan import TIERS
 
 Weights = Mapping[str, float]
 
@@ -99,6 +100,19 @@ class Profile:
     """A newer release of the time-zone database is deployed, and most jobs live in the zone that it moves."""
     focus: int = 0
     """How many jobs owners do something to; 0: all."""
+    budgets: tuple[int, ...] = (1, 2, 3, 4)
+    """How many attempts a firing may have."""
+    tiers: tuple[str, ...] = TIERS
+    answers: Weights | None = None
+    """How every target answers; None: drawn for each."""
+    asks: int = 3
+    """How often an owner asks who gets no good answer."""
+    lanes: int = 8
+    """Backlog lanes of a team and tier."""
+    prompt: bool = False
+    """Where a newer release of the time-zone database is deployed, everybody refreshes at once."""
+    alike: bool = False
+    """Edits change a schedule, but none of its instants."""
 
 
 MIXED = Profile()

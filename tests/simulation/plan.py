@@ -90,6 +90,9 @@ class Plan:
     deaf: float
     zones_at: int | None = None
     """When a newer release of the time-zone database is deployed."""
+    asks: int = 3
+    """How often an owner asks who gets no good answer."""
+    lanes: int = 8
     whole: bool = True
     """Nothing was taken away: it is to have as many firings as a history needs."""
     ends: int = END

@@ -21,7 +21,6 @@ from tests.simulation.stage import SimStage
 from tests.simulation.store import SimStore
 from tests.simulation.targets import Call, shift
 
-TRIES = 3
 PATIENCE = 70 * SECOND
 SETTLING_IN = 20 * SECOND
 USUAL_LEASE = 45
@@ -71,8 +70,9 @@ class Requests:
             at += after
             self._kernel.at(at, self._says, (call, says))
 
-    def _ask(self, name: str, work: Work, tries: int = TRIES) -> None:
+    def _ask(self, name: str, work: Work, tries: int | None = None) -> None:
         """A request. An owner who gets no good answer asks again, a few times."""
+        left = self._plan.asks if tries is None else tries
         host = self._hosts.one("api", self._die.roll())
         self._serial += 1
         answered: list[str] = []
@@ -88,8 +88,8 @@ class Requests:
 
         def patience(_: Any) -> None:
             unanswered = not answered or answered[0].endswith("Error")
-            if unanswered and tries > 1 and self._kernel.now < self._plan.faults_end:
-                self._ask(name, work, tries - 1)
+            if unanswered and left > 1 and self._kernel.now < self._plan.faults_end:
+                self._ask(name, work, left - 1)
 
         self._kernel.spawn(f"{host.name}/{name}.{self._serial}", host, serve)
         self._kernel.at(self._kernel.now + PATIENCE, patience)

@@ -129,7 +129,9 @@ class World:
             notifier=SimNotifier(self.kernel, self.journal, plan.deaf),
             boundary=boundary,
             entropy=TaskEntropy(self.kernel),
-            settings=Settings(stage="sim", limits=Limits(shards=plan.shards), queues=QUEUES),
+            settings=Settings(
+                stage="sim", limits=Limits(shards=plan.shards, backlog_lanes=plan.lanes), queues=QUEUES
+            ),
             journal=self.journal,
         )
 

@@ -27,7 +27,7 @@ ADMISSION = (
         old="        return expired and not self._runs_in(holder, holding.number, now)",
         new="        return True",
         bites="c",
-        profile="long slots",
+        profile="freed late",
     ),
     Mutant(
         name="deserted slots stay lost",
@@ -43,7 +43,7 @@ ADMISSION = (
         old="        if not lanes.empty(self._context, lane):\n",
         new="        if False:\n",
         bites="i",
-        profile="marks",
+        profile="one lane",
     ),
     Mutant(
         name="waiting without a mark",
@@ -59,7 +59,7 @@ ADMISSION = (
         old="            self._fill(team, deadline, report)",
         new="            pass",
         bites="f",
-        profile="slots",
+        profile="held back",
     ),
     Mutant(
         name="a retry gives the job's turn away",

@@ -11,7 +11,7 @@ DELIVERY = (
         old='        equals("gen", record.generation),\n',
         new="",
         bites="ah",
-        profile="second thoughts",
+        profile="taken over",
     ),
     Mutant(
         name="an attempt put off is overwritten",
@@ -35,7 +35,7 @@ DELIVERY = (
         old="            case LiveLease():\n                return self.watch.over(record, step)\n",
         new="            case LiveLease():\n                return self.lapses.run(record)\n",
         bites="b",
-        profile="graves",
+        profile="wasted",
     ),
     Mutant(
         name="a watch judges early",

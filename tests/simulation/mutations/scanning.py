@@ -35,7 +35,7 @@ SCANNING = (
         old="return [claim.successor for claim in won if claim.successor is not None]",
         new="return [claim.successor for claim in claims if claim.successor is not None]",
         bites="aghi",
-        profile="stragglers",
+        profile="walks",
     ),
     Mutant(
         name="missed ones are jumped over",
@@ -97,7 +97,7 @@ SCANNING = (
         old="    if timer.bucket.minute - now > limits.planting_check:",
         new="    if timer.bucket.minute <= now or timer.bucket.minute - now > limits.planting_check:",
         bites="gi",
-        profile="planting",
+        profile="late plants",
     ),
     Mutant(
         name="a settled record is taken for mine",
