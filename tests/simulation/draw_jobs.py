@@ -164,12 +164,16 @@ class Jobs(Drawing):
     def schedule(self, rate: float = 12.0) -> tuple[dict[str, Any], float]:
         """A schedule that fires about `rate` times in two hours, and how often it does."""
         chance, kind = self.chance, self.chance.random()
+        if self.profile.minutes:
+            minutes = chance.choice(self.profile.minutes)
+            raw: dict[str, Any] = {"cron": f"{minutes} * * * *", "timezone": self._zone()}
+            return self._bounded(raw), 2 * len(minutes.split(","))
         if rate < 3 or kind < 0.06:
             return self._rare(), 1
         if kind < 0.35:
             steps = self._near(EVERY, rate)
             anchor = self.begin - timedelta(seconds=chance.choice((0, 1, 7, 3600)))
-            raw: dict[str, Any] = {"every": f"PT{steps}S", "anchor": wire(anchor)}
+            raw = {"every": f"PT{steps}S", "anchor": wire(anchor)}
             return self._bounded(raw), EVERY[steps]
         step = self._near(RATES, rate)
         if chance.random() < 0.3:

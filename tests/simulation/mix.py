@@ -111,6 +111,8 @@ class Profile:
     """Backlog lanes of a team and tier."""
     prompt: bool = False
     """Where a newer release of the time-zone database is deployed, everybody refreshes at once."""
+    minutes: tuple[str, ...] = ()
+    """At which minutes of every hour jobs fire; none: drawn for each, like its kind of schedule."""
     alike: bool = False
     """Edits change a schedule, but none of its instants."""
 

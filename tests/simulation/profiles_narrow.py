@@ -11,6 +11,22 @@ from tests.simulation.kernel import MINUTE, MS, SECOND
 from tests.simulation.mix import MIXED, Profile
 
 ALL_AIMED = replace(MIXED, ops=(0, 4), troubles=(0, 0), faults=(30, 40), aimed_faults=1.0)
+# Only where the next occurrence but one lies by whole quarters of an hour behind the next does a refresh that forgets
+# the wall clock still find the timer which it replaces.
+UNEVEN = tuple(f"{first},{first + 14},{first + 44}" for first in range(0, 16, 5))
+NEW_RULES = replace(
+    MIXED,
+    zones=True,
+    prompt=True,
+    ending=0.0,
+    excluding=0.0,
+    ops=(0, 4),
+    op_weights={"refresh": 1},
+    aimed_ops=0.0,
+    troubles=(0, 0),
+    faults=(5, 7),
+    aimed_faults=0.0,
+)
 
 NARROW: Mapping[str, Profile] = MappingProxyType(
     {
@@ -109,16 +125,10 @@ NARROW: Mapping[str, Profile] = MappingProxyType(
             caps=(1, 2),
             workers=0.0,
         ),
-        "new rules": replace(
-            MIXED,
-            zones=True,
-            prompt=True,
+        "new rules": replace(NEW_RULES, jobs=(32, 34), minutes=UNEVEN),
+        "new rules beside claims": replace(
+            NEW_RULES,
             asks=1,
-            ending=0.0,
-            excluding=0.0,
-            ops=(0, 4),
-            op_weights={"refresh": 1},
-            aimed_ops=0.0,
             faults=(20, 30),
             aimed_faults=1.0,
             pauses=(30 * SECOND, 5 * MINUTE),

@@ -1,13 +1,15 @@
 """(a, g) A newer release of the time-zone database moves a zone: the jobs that live by it are followed link by link.
 
 Each occurrence follows the one before by the rules that whoever planted it had. After a refresh the first one is the
-first whose wall clock, by the new rules, is later than that of the last claimed one was by the old ones.
+first whose wall clock, by the new rules, is later than that of the last claimed one was by the old ones; and no later
+one had been claimed when it ended that generation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from tests.simulation.checkers.facts import Change, Facts, Generation, JobFacts, Violation, nominal_of
 from tests.simulation.journal import ASKED
@@ -55,6 +57,7 @@ class _Walk:
 
     def texts(self) -> Iterator[str]:
         """Links that are missing, and records that are none."""
+        yield from self._overlooked()
         met: set[int] = set()
         for generation in self._job.generations:
             if generation.first["state"] == "ACTIVE":
@@ -63,6 +66,18 @@ class _Walk:
             new = changes[-1].new
             if instant not in met and new is not None and not self._superseded(instant, changes):
                 yield f"{instant} is {new['state']}, and follows from nothing"
+
+    def _overlooked(self) -> Iterator[str]:
+        """A refresh ends a generation at its last claimed instant: nothing later had been claimed by then."""
+        for ended, following in pairwise(self._job.generations):
+            refreshed = following.versions[0]
+            if "begins" not in refreshed.item or ended.end is None:
+                continue
+            for instant, changes in self._own.items():
+                first = changes[0].new
+                mine = first is not None and first["gen"] == ended.number
+                if mine and instant > ended.end and changes[0].step < refreshed.step:
+                    yield f"{instant} had been claimed before the refresh that ends its generation at {ended.end}"
 
     def _superseded(self, instant: int, changes: list[Change]) -> bool:
         """It was claimed ahead by a generation that then ended; what had begun goes on."""

@@ -67,14 +67,14 @@ UPKEEP = (
         old="return next_after_refresh(job.schedule, claimed, timedelta(seconds=last.offset))",
         new="return next_occurrence(job.schedule, claimed)",
         bites="a",
-        profile="zones",
+        profile="new rules",
     ),
     Mutant(
         name="a refresh replaces what was claimed meanwhile",
         module="application.registry.refresh",
         old="checks=(unclaimed,)",
         new="checks=()",
-        bites="agi",
-        profile="zones",
+        bites="a",
+        profile="new rules beside claims",
     ),
 )
