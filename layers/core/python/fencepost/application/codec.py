@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from fencepost.application import keys
 from fencepost.application.store import Item
+from fencepost.domain.faults import Faults
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.manners import HostWait
@@ -71,7 +72,7 @@ def decoding(what: str, item: Item, read: Callable[[Item], T]) -> T:
         return read(item)
     except NewerShapeError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, Faults) as error:
         where = f"{item.get('pk')}/{item.get('sk')}"
         raise UndecodableError(f"{what} {where}: {type(error).__name__}: {error}"[:500]) from error
 

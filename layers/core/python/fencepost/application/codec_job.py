@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from fencepost.application.codec import VERSION, compact, decoding, duration_ms, instant, ms
 from fencepost.application.store import Item
@@ -29,9 +29,18 @@ from fencepost.domain.schedule import decode_schedule, schedule_to_wire
 from fencepost.domain.states import JobState, Reason
 from fencepost.domain.targets import decode_target, target_to_wire
 
+T = TypeVar("T")
+
 
 def _duration(value: int) -> timedelta:
     return timedelta(milliseconds=value)
+
+
+def _typed(value: object, kind: type[T]) -> T:
+    """What others calculate with, or make keys of. Raises TypeError."""
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} is no {kind.__name__}"[:80])
+    return value
 
 
 def encode_misfire(misfire: Misfire) -> dict[str, Any]:
@@ -109,14 +118,14 @@ def decode_job(item: Item) -> Job:
 def _read_job(item: Item) -> Job:
     notify_on = item.get("notify_on")
     return Job(
-        team=item["team"],
-        name=item["name"],
+        team=_typed(item["team"], str),
+        name=_typed(item["name"], str),
         uid=str(item["pk"]).removeprefix("J#"),
-        revision=item["rev"],
-        generation=item["gen"],
+        revision=_typed(item["rev"], int),
+        generation=_typed(item["gen"], int),
         state=JobState(item["state"]),
         schedule=decode_schedule(item["schedule"]),
-        detail=item["detail"],
+        detail=_typed(item["detail"], str),
         tier=Tier(item["tier"]),
         retry=_decode_retry(item["retry"]),
         misfire=decode_misfire(item["misfire"]),

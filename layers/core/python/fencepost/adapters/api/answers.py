@@ -108,6 +108,13 @@ class JobSwept(Job):
     cancelled: list[str]
 
 
+class JobGone(JobSummary):
+    """A job that was deleted though it could not be read: what is left of it, and why that is not all."""
+
+    cancelled: list[str]
+    unreadable: str
+
+
 class JobChange(Out):
     """What a dry run found: nothing was written."""
 
@@ -136,10 +143,21 @@ class BulkResults(Out):
     results: list[BulkResult]
 
 
+class UnreadableJob(Out):
+    """A job that is there and that nobody can read: PUT replaces it, DELETE removes it."""
+
+    name: str
+    uid: str
+    why: str
+
+
 class JobList(Out):
-    """Jobs by name. `stopped_early`: the page looked at as much as it may; go on with `next`."""
+    """Jobs by name. `stopped_early`: the page looked at as much as it may; go on with `next`. `unreadable`: those among
+    the names that cannot be shown, nor held to any filter but the prefix.
+    """
 
     items: list[JobSummary]
+    unreadable: list[UnreadableJob]
     next: str | None
     stopped_early: bool
 

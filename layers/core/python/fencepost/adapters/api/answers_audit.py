@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fencepost.adapters.api.answers import Out
+from fencepost.adapters.api.answers import Out, UnreadableJob
 from fencepost.adapters.api.models import Instant
 
 Kind = Literal[
@@ -40,11 +40,13 @@ class AuditFinding(Out):
 
 class Audited(Out):
     """What one page of an audit came to. `pending`: stretches not claimed yet, whose timer is there; `unjudged`:
-    stretches between records that other time-zone rules decided about, or whose successes may be gone before their time.
+    stretches between records that other time-zone rules decided about, or whose successes may be gone before their time;
+    `unreadable`: jobs that could not be audited.
     """
 
     items: list[AuditFinding]
     next: str | None
+    unreadable: list[UnreadableJob]
     judged_to: Annotated[Instant, Field(description="What was due later is too young to be judged.")]
     jobs: int
     records: int

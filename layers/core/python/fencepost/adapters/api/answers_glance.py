@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fencepost.adapters.api.answers import Out, State
+from fencepost.adapters.api.answers import Out, State, UnreadableJob
 from fencepost.adapters.api.answers_work import ExecutionStateName
 from fencepost.adapters.api.models import Instant, Payload, Target
 
@@ -52,6 +52,7 @@ class Forecast(Out):
     minutes: Annotated[list[int], Field(min_length=1440, max_length=1440)]
     states: dict[State, int]
     troubled: list[Troubled]
+    unreadable: list[UnreadableJob]
     next: str | None
 
 

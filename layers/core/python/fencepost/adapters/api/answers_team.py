@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fencepost.adapters.api.answers import Out
+from fencepost.adapters.api.answers import Out, UnreadableJob
 from fencepost.adapters.api.bodies import Scheme
 from fencepost.adapters.api.models import Instant
 
@@ -71,9 +71,12 @@ class MovedJob(Out):
 
 
 class Refreshed(Out):
-    """What one page of a team's jobs came to under the rules `tzdata`. `next`: go on from there."""
+    """What one page of a team's jobs came to under the rules `tzdata`. `next`: go on from there; `unreadable`: jobs that
+    stay where they are, since nobody can read them.
+    """
 
     tzdata: str
     moved: list[MovedJob]
+    unreadable: list[UnreadableJob]
     looked_at: int
     next: str | None

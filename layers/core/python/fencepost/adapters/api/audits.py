@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from fencepost.adapters.api import render
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.paging import following, position
 from fencepost.adapters.api.problems import missing
@@ -55,6 +56,7 @@ def _page(request: Request, window: Window, found: TeamAudit) -> Answer:
         "items": [_shown(job, finding) for job, finding in found.findings],
         "next": following(request, found.after),
         "judged_to": to_wire(window.end),
+        "unreadable": [render.unreadable(each) for each in found.unreadable],
         "jobs": len(found.jobs),
         "records": found.records,
         "explained": sum(each.explained for each in found.jobs),

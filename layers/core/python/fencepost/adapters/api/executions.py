@@ -7,7 +7,7 @@ from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.paging import limit, page, position
 from fencepost.adapters.api.problems import missing
 from fencepost.application.registry.dead_letters import list_dead_letters
-from fencepost.application.registry.locate import locate
+from fencepost.application.registry.locate import locate_uid
 from fencepost.application.registry.records import (
     COUNTED,
     LISTED_COUNT,
@@ -31,11 +31,11 @@ def get(request: Request) -> Answer:
 def of_job(request: Request) -> Answer:
     """A job's records, the newest instant first; with `at`, the one that explains this instant."""
     store, query = request.services.store, request.query
-    job = locate(store, request.team, request.job)
-    if job is None:
+    uid = locate_uid(store, request.team, request.job)
+    if uid is None:
         return missing("job", request.job)
     if "at" in query:
-        found = explain(store, job.uid, query["at"])  # type: ignore[arg-type]  # read by its parameter
+        found = explain(store, uid, query["at"])  # type: ignore[arg-type]  # read by its parameter
         return page(
             request, [] if found is None else [_shown(request, found, COUNTED)], None, stopped_early=False
         )
@@ -48,7 +48,7 @@ def of_job(request: Request) -> Answer:
     )
     after = position(request)
     records = list_records(
-        store, job.uid, wanted, after=None if after is None else (after[0], after[1]), limit=limit(request)
+        store, uid, wanted, after=None if after is None else (after[0], after[1]), limit=limit(request)
     )
     items = [_shown(request, record, LISTED_COUNT) for record in records.items]
     return page(request, items, records.after, stopped_early=records.stopped_early)

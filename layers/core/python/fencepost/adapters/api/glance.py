@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from fencepost.adapters.api import executions
+from fencepost.adapters.api import executions, render
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.paging import following, position
 from fencepost.adapters.api.problems import missing
@@ -42,6 +42,7 @@ def forecast(request: Request) -> Answer:
         "minutes": list(found.minutes),
         "states": {state.value: count for state, count in sorted(found.states.items())},
         "troubled": [_troubled(job) for job in found.troubled],
+        "unreadable": [render.unreadable(each) for each in found.unreadable],
         "next": following(request, found.after),
     }
     return Answer(body=body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from fencepost.adapters.api import render
@@ -18,12 +19,12 @@ from fencepost.adapters.api.translate import job_draft, patched_draft, settled_d
 from fencepost.application.registry import lifecycle, revisions
 from fencepost.application.registry.commit import Done
 from fencepost.application.registry.drafts import JobDraft
-from fencepost.application.registry.job_changes import Change, Current
+from fencepost.application.registry.job_changes import Change, Current, Unread
 from fencepost.application.registry.jobs import Declared, JobRequest, Unchanged, Would, declare
 from fencepost.application.registry.lifecycle import Swept
 from fencepost.application.registry.listing import Filter, list_jobs
-from fencepost.application.registry.locate import locate
-from fencepost.application.registry.reading import detail_by_digest
+from fencepost.application.registry.locate import locate, locate_uid
+from fencepost.application.registry.reading import detail_of
 from fencepost.application.registry.results import Refusal
 from fencepost.application.registry.sweep import would_cancel
 from fencepost.application.registry.views import coming, outlook
@@ -49,7 +50,7 @@ def patch(request: Request) -> Answer:
     def draw(current: Current | None) -> JobDraft:
         return job_draft(raw) if current is None else patched_draft(current, raw)
 
-    asked = _asked(request, must_exist=True)
+    asked = replace(_asked(request, must_exist=True), whole=False)
     return _declared(request, declare(request.services.registry, asked, draw))
 
 
@@ -61,7 +62,7 @@ def get(request: Request) -> Answer:
     tag = etag(job.revision)
     if unchanged(request.headers, tag):
         return Answer(status=304, headers={"ETag": tag})
-    return _job(request, job, detail_by_digest(request.services.store, job.uid, job.detail))
+    return _job(request, job, detail_of(request.services.store, job))
 
 
 def delete(request: Request) -> Answer:
@@ -109,17 +110,18 @@ def browse(request: Request) -> Answer:
         limit=limit(request),
     )
     items = [render.job_summary(listed.job, listed.outlook) for listed in found.items]
-    return page(request, items, found.after, stopped_early=found.stopped_early)
+    unread = [render.unreadable(each) for each in found.unreadable]
+    return page(request, items, found.after, stopped_early=found.stopped_early, unreadable=unread)
 
 
 def history(request: Request) -> Answer:
     """The changes of a job, deleted ones too, the newest first."""
-    job = locate(request.services.store, request.team, request.job)
-    if job is None:
+    uid = locate_uid(request.services.store, request.team, request.job)
+    if uid is None:
         return missing("job", request.job)
     found = revisions.job_page(
         request.services.store,
-        job.uid,
+        uid,
         older_than=position(request),
         limit=limit(request),
         asked=asked(request),
@@ -162,7 +164,8 @@ def _declared(request: Request, outcome: Declared) -> Answer:
 def _swept(request: Request, outcome: Swept | Would | Refusal) -> Answer:
     match outcome:
         case Swept(done=done, cancelled=cancelled):
-            answer = _changed(request, done.change)
+            unread = done.change.unread
+            answer = _changed(request, done.change) if unread is None else _gone(request, done.change, unread)
             swept = {"cancelled": [str(record.id) for record in cancelled]}
             return Answer(body={**_fields(answer), **swept}, headers=answer.headers)
         case Would(change=change):
@@ -181,6 +184,13 @@ def _job(request: Request, job: Job, detail: Detail, status: int = 200) -> Answe
     return Answer(status=status, body=render.job(job, detail, ahead), headers={"ETag": etag(job.revision)})
 
 
+def _gone(request: Request, change: Change, unread: Unread) -> Answer:
+    """A job that is deleted and could not be read: what its item says now, and why there is no more."""
+    ahead = outlook(request.services.store, change.job, request.services.now())
+    body = render.job_summary(change.job, ahead) | {"unreadable": unread.why}
+    return Answer(body=body, headers={"ETag": etag(change.job.revision)})
+
+
 def _fields(answer: Answer) -> dict[str, Any]:
     assert isinstance(answer.body, dict)  # noqa: S101 - answers about jobs are objects
     return answer.body
@@ -189,17 +199,24 @@ def _fields(answer: Answer) -> dict[str, Any]:
 def _would(request: Request, change: Change) -> Answer:
     """What a dry run found. The executions it names are those among the job's newest records."""
     store, now = request.services.store, request.now
-    before = change.before
+    before = change.before if change.unread is None else None
     return Answer(
         body={
             "dry_run": True,
             "before": None if before is None else render.declared(before.job, before.detail),
-            "after": render.declared(change.job, change.detail),
+            "after": _after(change),
             "next_before": [] if before is None else render.occurrences(coming(store, before.job, now)),
             "next_after": render.occurrences(coming(store, change.job, now)),
             "cancels": [str(record.id) for record in would_cancel(store, change)],
         }
     )
+
+
+def _after(change: Change) -> dict[str, Any]:
+    """What the job would be; one that cannot be read leaves only what its item holds."""
+    if change.unread is not None and change.job.state is JobState.DELETED:
+        return render.left(change.job) | {"unreadable": change.unread.why}
+    return render.declared(change.job, change.detail)
 
 
 def _filter(query: Any) -> Filter:  # noqa: ANN401 - read by the parameters that the route declares

@@ -35,7 +35,7 @@ _REFUSALS = {
     400: "The body cannot be read, or the path has more than one reading.",
     403: "The caller has no business here.",
     404: "There is no such thing, or it is not this team's.",
-    409: "In conflict with the present state, or with another request of the same Idempotency-Key.",
+    409: "In conflict with the present state (or nobody can read it), or with another request of the same key.",
     412: "The precondition does not hold; the ETag is the current one.",
     422: "The input has faults; all are told.",
     503: "Nothing is known to be wrong with the request: try again.",
@@ -78,7 +78,9 @@ def statuses(route: Route) -> list[int]:
     found = {*route.gives, 403, 422, 503}
     found |= {400} if route.takes is not None or route.variables else set()
     found |= {404} if route.variables or route.name == "health" else set()
-    found |= {409} if route.writes else set()
+    found |= (
+        {409} if route.writes or route.role is not Role.ANYONE else set()
+    )  # what is stored may be garbled
     found |= {412} if route.conditional and route.writes else set()
     return sorted(found - ({404} if not route.variables else set()))
 

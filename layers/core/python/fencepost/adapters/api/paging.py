@@ -35,10 +35,15 @@ def following(request: Request, after: object) -> str | None:
 
 
 def page(
-    request: Request, items: Sequence[Mapping[str, Any]], after: object, *, stopped_early: bool | None = None
+    request: Request,
+    items: Sequence[Mapping[str, Any]],
+    after: object,
+    *,
+    stopped_early: bool | None = None,
+    **more: Any,
 ) -> Answer:
-    """A page whose successor begins after `after` (None: there is none)."""
-    body: dict[str, Any] = {"items": list(items), "next": following(request, after)}
+    """A page whose successor begins after `after` (None: there is none). `more`: what else it says."""
+    body: dict[str, Any] = {"items": list(items), "next": following(request, after), **more}
     if stopped_early is not None:
         body["stopped_early"] = stopped_early
     return Answer(body=body)

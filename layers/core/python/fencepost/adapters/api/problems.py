@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from fencepost.adapters.api.http import Answer
-from fencepost.application.codec import NewerShapeError
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.registry.results import (
     BeingDeleted,
     Conflict,
@@ -15,6 +15,7 @@ from fencepost.application.registry.results import (
     OverLimit,
     Refusal,
 )
+from fencepost.application.registry.unreadable import UnreadableJobError
 from fencepost.application.store import OutcomeUnknownError, StoreBusyError
 from fencepost.domain.faults import Fault, Faults
 
@@ -86,6 +87,14 @@ def unavailable(detail: str) -> Answer:
     return problem(503, "unavailable", detail, headers={"Retry-After": "1"})
 
 
+def cannot_be_read(error: UndecodableError) -> Answer:
+    """What the request is about is there, and what is stored of it is garbled: no repeat will help."""
+    advice = "nothing was changed; whoever runs the stage can look at what is stored"
+    if isinstance(error, UnreadableJobError):
+        advice = "nothing was changed: declare it in full with PUT, or DELETE it; its revisions can be read"
+    return conflict("unreadable-state", f"{error}; {advice}")
+
+
 def refusal(what: Refusal) -> Answer:
     """The answer for what a use case refused."""
     match what:
@@ -112,6 +121,8 @@ def faults_told(act: Callable[[], Answer]) -> Answer:
         return error.answer
     except Faults as found:
         return faulty(found.faults)
+    except UnreadableJobError as error:
+        return cannot_be_read(error)
 
 
 def refused(act: Callable[[], Answer]) -> Answer:
@@ -122,6 +133,8 @@ def refused(act: Callable[[], Answer]) -> Answer:
         return unavailable(f"nothing was changed: {error}")
     except NewerShapeError as error:
         return unavailable(f"nothing was changed, and a newer version of the service will answer: {error}")
+    except UndecodableError as error:
+        return cannot_be_read(error)
     except OutcomeUnknownError:
         return unavailable("the store did not say whether it took the write; read before you repeat it")
 

@@ -14,6 +14,7 @@ from fencepost.application.registry.documents import (
     team_standing,
 )
 from fencepost.application.registry.records import Span
+from fencepost.application.registry.unreadable import Unreadable
 from fencepost.application.registry.views import Outlook
 from fencepost.domain.instants import optional_wire, to_wire
 from fencepost.domain.model import Attempt, Detail, Execution, Job, Team
@@ -46,6 +47,16 @@ def job(value: Job, detail: Detail, ahead: Outlook) -> dict[str, Any]:
 def job_summary(value: Job, ahead: Outlook) -> dict[str, Any]:
     """A job as lists show it."""
     return _job(value, ahead) | job_settings(value) | {"says": describe(value.schedule)}
+
+
+def unreadable(value: Unreadable) -> dict[str, Any]:
+    """A job that cannot be shown."""
+    return {"name": value.name, "uid": value.uid, "why": value.why}
+
+
+def left(value: Job) -> dict[str, Any]:
+    """A job as its item alone says it, without what lies ahead."""
+    return job_standing(value) | job_settings(value)
 
 
 def in_words(schedule: Schedule) -> dict[str, Any]:

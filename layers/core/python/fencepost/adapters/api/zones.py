@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fencepost.adapters.api import render
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.paging import following, limit, position
 from fencepost.application.registry.refresh import refresh_team
@@ -22,6 +23,7 @@ def refresh(request: Request) -> Answer:
         body={
             "tzdata": tzdata_version(),
             "moved": moved,
+            "unreadable": [render.unreadable(each) for each in found.unreadable],
             "looked_at": found.looked_at,
             "next": following(request, found.after),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -12,7 +12,8 @@ from fencepost.application.auditing.audit import JobAudit, Window, audit_job, pa
 from fencepost.application.codec import UndecodableError
 from fencepost.application.codec_job import decode_job
 from fencepost.application.ports import Clock
-from fencepost.application.registry.reading import find_team, job_by_uid, jobs_by_uid
+from fencepost.application.registry.reading import find_job, find_team, named_jobs
+from fencepost.application.registry.unreadable import Unreadable, UnreadableJobError
 from fencepost.application.store import Item, Query, Share, Store, StoreError
 from fencepost.domain.auditing.findings import Finding
 from fencepost.domain.instants import from_ms, to_ms
@@ -29,9 +30,12 @@ Place: TypeAlias = tuple[str, int | None]
 
 @dataclass(slots=True, kw_only=True)
 class TeamAudit:
-    """What one page of a team's audit came to, job by job. `after`: where to go on, None at the end."""
+    """What one page of a team's audit came to, job by job. `unreadable`: what could not be audited, since nobody can
+    read the job; `after`: where to go on, None at the end.
+    """
 
     jobs: list[JobAudit] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
     after: Place | None = None
 
     @property
@@ -49,6 +53,9 @@ def audit_team(store: Store, team: str, window: Window, *, after: Place | None =
     """A page of the jobs that hold a name now, by name. Raises StoreError."""
     window, found = _kept(store, team, window), TeamAudit()
     for name, job in _named(store, team, after):
+        if isinstance(job, Unreadable):
+            found.unreadable.append(job)
+            continue
         resumed = after is not None and after[1] is not None and after[0] == name
         since = from_ms(after[1]) if resumed and after is not None and after[1] is not None else None
         page = audit_job(
@@ -80,17 +87,24 @@ def _kept(store: Store, team: str, window: Window) -> Window:
     return window if found is None else window.within(found)
 
 
-def _named(store: Store, team: str, after: Place | None) -> Iterator[tuple[str, Job]]:
+def _named(store: Store, team: str, after: Place | None) -> Iterator[tuple[str, Job | Unreadable]]:
     """The team's jobs by name, from the place on."""
     first = None if after is None else after[0]
     claim = keys.name_claim(team, "-")
     for page in store.pages(Query(table=claim.table, pk=claim.pk, first=first)):
-        jobs: Mapping[str, Job] = jobs_by_uid(store, [str(item["uid"]) for item in page])
+        jobs = named_jobs(store, team, page)
         for item in page:
             name, passed = str(item["sk"]), after is not None and after[1] is None
             if passed and name == first:
                 continue
-            job = jobs.get(str(item["uid"])) or job_by_uid(store, str(item["uid"]))
+            try:
+                unread = jobs.unreadable.get(name)
+                if unread is not None:
+                    raise unread
+                job = jobs.readable.get(name) or find_job(store, team, name)
+            except UnreadableJobError as error:
+                yield name, Unreadable(name, error.uid, error.why)
+                continue
             if job is not None:
                 yield name, job
 

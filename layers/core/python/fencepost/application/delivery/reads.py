@@ -101,15 +101,22 @@ class Reads:
             return None
 
     def detail(self, uid: str, digest: str) -> Detail | None:
-        """The target and payload of a digest. They never change, so the last ones are remembered."""
+        """The target and payload of a digest. They never change, so the last ones are remembered; what cannot be read is
+        not, since its owner may mend it by declaring the job anew.
+        """
         key = keys.detail(uid, digest)
         item = self._details.get(key)
         if item is None:
             item = self._store.get(key)
         if item is None:
             return None
+        try:
+            detail = decode_detail(item)
+        except UndecodableError:
+            self._details.pop(key, None)
+            raise
         self._remember(key, item)
-        return decode_detail(item)
+        return detail
 
     def ended(self, record: Execution, job: Job) -> EndedGeneration | None:
         """The record's generation, where the job's own item no longer tells how it ended."""

@@ -71,12 +71,13 @@ def job_standing(job: Job) -> dict[str, Any]:
 def audited_job(job: Job, detail: Detail) -> dict[str, Any]:
     """A job as the audit trail keeps it: the payload by digest and size, since it may be large."""
     payload = {"sha256": digest(detail.payload), "bytes": len(detail.payload), "detail": detail.digest}
-    declared = job_settings(job) | {
-        "target": target_to_wire(detail.target),
-        "payload": payload,
-        "description": detail.description,
-    }
-    return declared | {"generation": job.generation, "state": job.state.value} | _why(job)
+    said = {"target": target_to_wire(detail.target), "payload": payload, "description": detail.description}
+    return audited_state(job) | said
+
+
+def audited_state(job: Job) -> dict[str, Any]:
+    """The part of it that the hot item holds."""
+    return job_settings(job) | {"generation": job.generation, "state": job.state.value} | _why(job)
 
 
 def _why(job: Job) -> dict[str, Any]:

@@ -60,11 +60,11 @@ class Expiry:
         return ended
 
     def _put_aside(self, item: Item, now: datetime, error: Exception) -> bool:
-        """Into a later minute: the next one, or after an hour where what is stored cannot be understood. False: the
-        store does not even do that, and the minute is read again.
+        """Into a later minute with the reason: the next one, or after an hour where what is stored cannot be understood.
+        False: the store does not even do that, and the minute is read again.
         """
         later = floor_minute(now + (AGAIN if isinstance(error, StoreError) else SET_ASIDE))
-        facts = {"expires": to_ms(later + KEPT) // 1000, **item}
+        facts = {"expires": to_ms(later + KEPT) // 1000, **item, "why": str(error)[:200]}
         key = Key(Table.CONTROL, keys.agenda_partition(later), item["sk"])
         moved = Put(key=key, item={name: facts[name] for name in facts if name not in {"pk", "sk"}})
         old = Delete(key=Key(Table.CONTROL, item["pk"], item["sk"]))

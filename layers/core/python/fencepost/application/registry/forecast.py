@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from fencepost.application.registry.aftermath import KEEPER
 from fencepost.application.registry.listing import name_claims
-from fencepost.application.registry.reading import jobs_by_uid
+from fencepost.application.registry.reading import named_jobs
+from fencepost.application.registry.unreadable import Unreadable
 from fencepost.application.store import Store
 from fencepost.domain.instants import floor_minute
 from fencepost.domain.model import Job
@@ -26,14 +28,15 @@ NAMED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """A page: firings by minute from `start` on, jobs by state, and up to 20 that wait for somebody. `after`: the last
-    name that was counted, None at the end.
+    """A page: firings by minute from `start` on, jobs by state, and up to 20 that wait for somebody; up to 20 besides
+    that nobody can read. `after`: the last name that was counted, None at the end.
     """
 
     start: datetime
     minutes: tuple[int, ...]
     states: Mapping[JobState, int]
     troubled: tuple[Job, ...]
+    unreadable: tuple[Unreadable, ...]
     after: str | None
 
 
@@ -41,12 +44,15 @@ def forecast(store: Store, team: str, now: datetime, after: str | None = None) -
     """The page that follows `after`."""
     start = floor_minute(now)
     claims = next(name_claims(store, team, LOOK, after=after), [])
-    jobs = list(jobs_by_uid(store, [str(item["uid"]) for item in claims]).values())
+    found = named_jobs(store, team, claims)
+    jobs = list(found.readable.values())
+    unread = (Unreadable(name, error.uid, error.why) for name, error in found.unreadable.items())
     return Forecast(
         start=start,
         minutes=load(filter(None, (_fires(job) for job in jobs)), start),
         states=Counter(map(_state, jobs)),
         troubled=tuple(sorted(filter(_troubled, jobs), key=lambda job: job.name)[:NAMED]),
+        unreadable=tuple(islice(unread, NAMED)),
         after=str(claims[-1]["sk"]) if len(claims) == LOOK else None,
     )
 

@@ -15,7 +15,7 @@ from fencepost.application import moves
 from fencepost.application.planting import fire_timer
 from fencepost.application.registry.documents import target_digest
 from fencepost.application.registry.drafts import JobSpec
-from fencepost.application.store import Check
+from fencepost.application.store import Check, Condition, Key
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Detail, EndedGeneration, Execution, Job, Origin, Timer
@@ -44,10 +44,21 @@ class Current:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """What could not be read: the detail, or (`as_read` given) the whole job, whose item is then written anew if that
+    condition holds. `ended`: more generations to end; `uses`: notes of calendars that it may have named."""
+
+    why: str
+    as_read: Condition | None = None
+    ended: tuple[EndedGeneration, ...] = ()
+    uses: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One write of a job. `detail` is the one after it; `ended`, `skipped` and `timer` where there is such a thing;
-    `checks` must hold as well; `told`: what the team will be told of it;
-    `expires_at`: when all of a deleted job may go."""
+    `checks` must hold as well; `told`: what the team will be told; `expires_at`: when all of a deleted job may
+    go; `unread`: what of `before` is made up; `instead`: the delete of the unreadable job whose name this one takes."""
 
     what: str
     before: Current | None
@@ -59,6 +70,8 @@ class Change:
     expires_at: datetime | None = None
     checks: tuple[Check, ...] = ()
     told: tuple[Notification, ...] = ()
+    unread: Unread | None = None
+    instead: Change | None = None
 
     @property
     def regenerated(self) -> bool:
@@ -109,14 +122,22 @@ def edited(before: Current, spec: JobSpec, at: Moment) -> Change | None:
     """The job declared anew; None if that changes nothing. Its state stays what it is."""
     detail = detail_of(spec)
     job = replace(before.job, schedule=spec.schedule, detail=detail.digest, **_settings(spec))
-    rewritten = schedule_to_wire(job.schedule) != schedule_to_wire(before.job.schedule)
-    if job == before.job and not rewritten:
+    if job == before.job and schedule_to_wire(job.schedule) == schedule_to_wire(before.job.schedule):
         return None
     job = replace(job, revision=job.revision + 1, updated_at=at.now)
     change = Change(what="edit", before=before, job=job, detail=detail)
     if job.schedule == before.job.schedule:
         return change
     return _planted(regenerated(change, Reason.SUPERSEDED, at), at)
+
+
+def restated(before: Current, spec: JobSpec, why: str, at: Moment) -> Change:
+    """The job declared anew where its detail could not be read: written even if all else is as it was."""
+    change = edited(before, spec, at)
+    if change is None:
+        job = replace(before.job, revision=before.job.revision + 1, updated_at=at.now)
+        change = Change(what="edit", before=before, job=job, detail=detail_of(spec))
+    return replace(change, unread=Unread(why=why))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from fencepost.application.errands.telling import notice_put
 from fencepost.application.planting import plant
 from fencepost.application.registry.agenda import agenda_entry
 from fencepost.application.registry.calendars import naming
-from fencepost.application.registry.documents import audited_job
-from fencepost.application.registry.job_changes import Change
+from fencepost.application.registry.documents import audited_job, audited_state
+from fencepost.application.registry.job_changes import Change, Unread
 from fencepost.application.registry.revisions import Entry, encode_entry
 from fencepost.application.store import Absent, Action, Delete, Put, Update, equals, every
 from fencepost.domain.instants import to_ms
@@ -35,8 +35,13 @@ class Stamp:
 
 def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
     """All of the change or nothing of it; lost if the job is no longer what was read."""
+    gone = () if change.instead is None else _of_job(change.instead, stamp, limits)
+    return (*_name(change), *_of_job(change, stamp, limits), *gone)
+
+
+def _of_job(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
+    """What is written of the job itself, whoever has its name."""
     return (
-        *_name(change),
         _job(change),
         Put(
             key=keys.job_revision(change.job.uid, change.job.revision),
@@ -56,7 +61,9 @@ def actions(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
 def _name(change: Change) -> tuple[Action, ...]:
     key = keys.name_claim(change.job.team, change.job.name)
     if change.before is None:
-        return (Put(key=key, item={"v": VERSION, "uid": change.job.uid}, condition=Absent()),)
+        old = change.instead
+        condition = Absent() if old is None else equals("uid", old.job.uid)
+        return (Put(key=key, item={"v": VERSION, "uid": change.job.uid}, condition=condition),)
     if change.job.state is JobState.DELETED:
         return (Delete(key=key, condition=equals("uid", change.job.uid)),)
     return ()
@@ -66,6 +73,9 @@ def _job(change: Change) -> Action:
     key = keys.job(change.job.uid)
     if change.before is None:
         return Put(key=key, item=encode_job(change.job), condition=Absent())
+    if change.unread is not None and change.unread.as_read is not None:
+        dated = {} if change.expires_at is None else {"expires": to_ms(change.expires_at) // 1000}
+        return Put(key=key, item=encode_job(change.job) | dated, condition=change.unread.as_read)
     update = job_update(change.before.job, change.job)
     if change.expires_at is None:
         return update
@@ -98,25 +108,35 @@ def job_update(before: Job, after: Job) -> Update:
 
 
 def _detail(change: Change) -> tuple[Action, ...]:
-    if change.before is not None and change.before.detail.digest == change.detail.digest:
+    if change.job.state is JobState.DELETED:
+        return ()
+    before = change.before if change.unread is None else None
+    if before is not None and before.detail.digest == change.detail.digest:
         return ()
     return (Put(key=keys.detail(change.job.uid, change.detail.digest), item=encode_detail(change.detail)),)
 
 
 def _history(change: Change) -> tuple[Action, ...]:
     found: list[Action] = []
-    if change.ended is not None:
-        key = keys.ended_generation(change.ended.uid, change.ended.generation)
-        found.append(Put(key=key, item=encode_ended_generation(change.ended)))
+    more = () if change.unread is None else change.unread.ended
+    for ended in (*(() if change.ended is None else (change.ended,)), *more):
+        key = keys.ended_generation(ended.uid, ended.generation)
+        found.append(Put(key=key, item=encode_ended_generation(ended)))
     if change.skipped is not None:
         found.append(Put(key=keys.execution(change.skipped.id), item=encode_execution(change.skipped)))
+    if change.unread is not None:
+        found += [Delete(key=use) for use in change.unread.uses]
     return tuple(found)
 
 
 def _entry(change: Change, stamp: Stamp) -> Entry:
     before: Mapping[str, object] | None = None
-    if change.before is not None:
+    after: Mapping[str, object] = audited_job(change.job, change.detail)
+    if change.before is not None and change.unread is None:
         before = audited_job(change.before.job, change.before.detail)
+    elif change.before is not None and change.unread is not None:
+        before = _audited_unread(change.before.job, change.unread)
+        after = audited_state(change.job) if change.job.state is JobState.DELETED else after
     return Entry(
         revision=change.job.revision,
         what=change.what,
@@ -125,5 +145,11 @@ def _entry(change: Change, stamp: Stamp) -> Entry:
         at=stamp.now,
         note=stamp.note,
         before=before,
-        after=audited_job(change.job, change.detail),
+        after=after,
     )
+
+
+def _audited_unread(job: Job, unread: Unread) -> Mapping[str, object]:
+    """What could be read of a job, and that there was more."""
+    known = {} if unread.as_read is not None else audited_state(job)
+    return {**known, "unreadable": unread.why}

@@ -22,6 +22,7 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, known_team, newest_occurrence, schedule_of
 from fencepost.application.registry.results import Missing, NotAllowed, Refusal
 from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted
+from fencepost.application.registry.unreadable import UnreadableJobError, removed
 from fencepost.application.registry.usage import over_limit
 from fencepost.application.registry.volume import note
 from fencepost.application.store import Store
@@ -70,8 +71,10 @@ def resume(
 
 
 def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal:
-    """The name is free at once; what runs may end, all else is cancelled. A later job of that name is another job."""
-    outcome = _move(ports, request, deleted)
+    """The name is free at once; what runs may end, all else is cancelled. A later job of that name is another job. One
+    that nobody can read goes as well.
+    """
+    outcome = _move(ports, request, deleted, unread_too=True)
     if not isinstance(outcome, Done):
         return outcome
     return Swept(done=outcome, cancelled=cancel_deleted(ports, outcome.change.job.uid))
@@ -83,6 +86,7 @@ def _move(
     step: Callable[[Current, Moment], Change | None],
     *,
     always_told: bool = False,
+    unread_too: bool = False,
 ) -> Done | Would | Refusal:
     owners: list[Team] = []
 
@@ -90,16 +94,17 @@ def _move(
         team = known_team(
             ports.store, request.team
         )  # a job of a team that is being deleted is deleted with it
-        current = find_current(ports.store, request.team, request.name)
-        if team is None or current is None:
-            return Missing("team", request.team) if team is None else Missing("job", request.name)
+        if team is None:
+            return Missing("team", request.team)
         owners.append(team)
-        lost = mismatch(request, current)
-        if lost is not None:
-            return lost
-        change = step(current, _moment(ports, team, current.job, now))
-        if change is None:
-            return NotAllowed(f"a job that is {current.job.state} does not know this move")
+        try:
+            change = _stepped(ports, request, team, step, now)
+        except UnreadableJobError as error:
+            if not unread_too:
+                raise
+            change = _removed(ports, request, team, error, now)
+        if not isinstance(change, Change):
+            return change
         over = over_limit(ports.store, team, change)
         if over is not None:
             return over
@@ -109,6 +114,31 @@ def _move(
     if isinstance(outcome, Done):
         note(ports.store, owners[-1], outcome.change)
     return outcome
+
+
+def _stepped(
+    ports: RegistryPorts,
+    request: JobRequest,
+    team: Team,
+    step: Callable[[Current, Moment], Change | None],
+    now: datetime,
+) -> Change | Refusal:
+    current = find_current(ports.store, request.team, request.name)
+    if current is None:
+        return Missing("job", request.name)
+    lost = mismatch(request, current)
+    if lost is not None:
+        return lost
+    change = step(current, _moment(ports, team, current.job, now))
+    return change or NotAllowed(f"a job that is {current.job.state} does not know this move")
+
+
+def _removed(
+    ports: RegistryPorts, request: JobRequest, team: Team, error: UnreadableJobError, now: datetime
+) -> Change | Refusal:
+    at = Moment(now=now, limits=ports.limits, retention=team.retention)
+    change = removed(ports.store, error, at if error.job is None else _moment(ports, team, error.job, now))
+    return mismatch(request, change.before) or change
 
 
 def _moment(ports: RegistryPorts, team: Team, job: Job, now: datetime) -> Moment:

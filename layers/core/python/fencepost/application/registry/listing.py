@@ -8,7 +8,8 @@ from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.calendars import TeamCalendars
-from fencepost.application.registry.reading import jobs_by_uid
+from fencepost.application.registry.reading import named_jobs
+from fencepost.application.registry.unreadable import Unreadable
 from fencepost.application.registry.views import Outlook, coming, shown_state
 from fencepost.application.store import Item, Query, Store, items
 from fencepost.domain.model import Job, Tier
@@ -44,11 +45,14 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPage:
-    """`after` is the last name that was looked at, None at the end; `stopped_early`: the page was not filled."""
+    """`after` is the last name that was looked at, None at the end; `stopped_early`: the page was not filled.
+    `unreadable`: those among the names whose jobs nobody can read, whatever was asked for.
+    """
 
     items: tuple[Listed, ...]
     after: str | None
     stopped_early: bool = False
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,7 +60,13 @@ class _Look:
     """How far a page has come."""
 
     found: list[Listed] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
     looked: int = 0
+
+    def page(self, after: str | None, *, early: bool = False) -> JobPage:
+        """What was found so far."""
+        unread = tuple(self.unreadable)
+        return JobPage(items=tuple(self.found), after=after, stopped_early=early, unreadable=unread)
 
 
 def list_jobs(
@@ -66,17 +76,18 @@ def list_jobs(
     look, calendars = _Look(), TeamCalendars(store, team)
     size = limit if wanted == Filter(prefix=wanted.prefix) else AT_ONCE
     for claims in name_claims(store, team, size, prefix=wanted.prefix, after=after):
-        jobs = jobs_by_uid(store, [str(item["uid"]) for item in claims])
-        for item in claims:
+        jobs = named_jobs(store, team, claims)
+        for name in (str(item["sk"]) for item in claims):
             look.looked += 1
-            job = jobs.get(str(item["uid"]))
+            unread, job = jobs.unreadable.get(name), jobs.readable.get(name)
+            if unread is not None:
+                look.unreadable.append(Unreadable(name, unread.uid, unread.why))
             listed = None if job is None else _listed(store, job, wanted, now, calendars)
             if listed is not None:
                 look.found.append(listed)
             if len(look.found) >= limit or look.looked >= LOOK:
-                early = len(look.found) < limit
-                return JobPage(items=tuple(look.found), after=str(item["sk"]), stopped_early=early)
-    return JobPage(items=tuple(look.found), after=None)
+                return look.page(name, early=len(look.found) < limit)
+    return look.page(None)
 
 
 def name_claims(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from fencepost.application import keys
-from fencepost.application.codec import decode_execution
+from fencepost.application.codec import NewerShapeError, UndecodableError, decode_execution
 from fencepost.application.codec_job import decode_detail, decode_ended_generation, decode_job, decode_team
 from fencepost.application.registry.job_changes import Current
-from fencepost.application.store import Query, Store, Table
-from fencepost.domain.identity import NAME_PATTERN, ExecutionKind
+from fencepost.application.registry.unreadable import UnreadableJobError
+from fencepost.application.store import Item, Query, Store, Table
+from fencepost.domain.identity import NAME_PATTERN, UID_PATTERN, ExecutionKind
 from fencepost.domain.model import Detail, Execution, Job, Team
 from fencepost.domain.schedule import Schedule
 from fencepost.domain.states import JobState
@@ -30,18 +32,33 @@ def known_team(store: Store, name: str) -> Team | None:
 
 
 def find_uid(store: Store, team: str, name: str) -> str | None:
-    """Who holds the name now."""
+    """Who holds the name now. Raises UndecodableError."""
     if not NAME_PATTERN.fullmatch(name):
         return None
     claim = store.get(keys.name_claim(team, name))
-    return None if claim is None else str(claim["uid"])
+    return None if claim is None else _uid_of(claim)
+
+
+def _uid_of(claim: Item) -> str:
+    uid = claim.get("uid")
+    if not isinstance(uid, str) or not UID_PATTERN.fullmatch(uid):
+        raise UndecodableError(f"name {claim['pk']}/{claim['sk']}: it does not say which job has it")
+    return uid
 
 
 def find_job(store: Store, team: str, name: str) -> Job | None:
-    """The job that holds the name; None where it is free."""
+    """The job that holds the name; None where it is free. Raises UnreadableJobError."""
     uid = find_uid(store, team, name)
-    job = None if uid is None else job_by_uid(store, uid)
-    return None if job is None or job.state is JobState.DELETED else job
+    item = None if uid is None else store.get(keys.job(uid))
+    if uid is None or item is None:
+        return None
+    try:
+        job = decode_job(item)
+    except NewerShapeError:
+        raise
+    except UndecodableError as error:
+        raise UnreadableJobError(team, name, uid, str(error), item) from error
+    return None if job.state is JobState.DELETED else job
 
 
 def job_by_uid(store: Store, uid: str) -> Job | None:
@@ -51,24 +68,50 @@ def job_by_uid(store: Store, uid: str) -> Job | None:
 
 
 def find_current(store: Store, team: str, name: str) -> Current | None:
-    """The job that holds the name, with its detail."""
+    """The job that holds the name, with its detail. Raises UnreadableJobError."""
     job = find_job(store, team, name)
-    return None if job is None else Current(job=job, detail=detail_by_digest(store, job.uid, job.detail))
+    return None if job is None else Current(job=job, detail=detail_of(store, job))
 
 
-def detail_by_digest(store: Store, uid: str, digest: str) -> Detail:
-    """A detail. Raises LookupError where it is missing: it was written with the job and is never deleted before it."""
-    item = store.get(keys.detail(uid, digest))
-    if item is None:
-        raise LookupError(f"job {uid} has no detail {digest}")
-    return decode_detail(item)
+def detail_of(store: Store, job: Job) -> Detail:
+    """The job's detail, which was written with it and is never deleted before it. Raises UnreadableJobError."""
+    item = store.get(keys.detail(job.uid, job.detail))
+    why = f"there is no detail {job.detail}"
+    try:
+        if item is not None:
+            return decode_detail(item)
+    except NewerShapeError:
+        raise
+    except UndecodableError as error:
+        why = str(error)
+    raise UnreadableJobError(job.team, job.name, job.uid, why, job)
 
 
-def jobs_by_uid(store: Store, uids: Sequence[str]) -> Mapping[str, Job]:
-    """Those of the jobs that were read."""
-    found = store.batch_get([keys.job(uid) for uid in uids])
-    jobs = (decode_job(item) for item in found.values())
-    return {job.uid: job for job in jobs}
+@dataclass(frozen=True, slots=True)
+class NamedJobs:
+    """The jobs of some names, as far as they were read: by name, in the order of the names."""
+
+    readable: Mapping[str, Job]
+    unreadable: Mapping[str, UnreadableJobError]
+
+
+def named_jobs(store: Store, team: str, claims: Sequence[Item]) -> NamedJobs:
+    """The jobs that hold these names. One that cannot be read hides no other; raises NewerShapeError."""
+    readable, unreadable = dict[str, Job](), dict[str, UnreadableJobError]()
+    uids = {str(claim["sk"]): str(claim.get("uid")) for claim in claims}
+    found = store.batch_get([keys.job(uid) for uid in dict.fromkeys(uids.values())])
+    for claim in claims:
+        name = str(claim["sk"])
+        item = found.get(keys.job(uids[name]))
+        try:
+            _uid_of(claim)
+            if item is not None:
+                readable[name] = decode_job(item)
+        except NewerShapeError:
+            raise
+        except UndecodableError as error:
+            unreadable[name] = UnreadableJobError(team, name, uids[name], str(error), item or {})
+    return NamedJobs(readable, unreadable)
 
 
 def newest_occurrence(store: Store, uid: str) -> Execution | None:

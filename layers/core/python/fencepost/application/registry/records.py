@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 from fencepost.application import keys
 from fencepost.application.backfills.reading import list_backfills
-from fencepost.application.codec import UndecodableError, decode_execution
+from fencepost.application.codec import NewerShapeError, UndecodableError, decode_execution
 from fencepost.application.registry.reading import job_by_uid, schedule_of
 from fencepost.application.store import Query, Store, Table
 from fencepost.domain.identity import ExecutionId, ExecutionKind, stamp
 from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Execution
-from fencepost.domain.schedule import count_occurrences
+from fencepost.domain.schedule import Schedule, count_occurrences
 from fencepost.domain.states import ExecutionState
 
 MAX_PAGE = 100
@@ -106,12 +106,22 @@ def span(store: Store, record: Execution, limit: int = COUNTED) -> Span | None:
     first, last = record.id.nominal, record.until
     if first is None or last is None:
         return None
-    job = job_by_uid(store, record.id.uid)
-    schedule = None if job is None else schedule_of(store, job, record.generation)
+    schedule = _schedule(store, record)
     if schedule is None:
         return Span(count=1, at_least=True)
     count = count_occurrences(schedule, first, last, limit + 1)
     return Span(count=min(count, limit), at_least=count > limit)
+
+
+def _schedule(store: Store, record: Execution) -> Schedule | None:
+    """That of the record's generation; None where it is not kept, or cannot be read."""
+    try:
+        job = job_by_uid(store, record.id.uid)
+        return None if job is None else schedule_of(store, job, record.generation)
+    except NewerShapeError:
+        raise
+    except UndecodableError:
+        return None
 
 
 def _newest_first(store: Store, uid: str, wanted: Wanted, after: Place | None) -> Iterator[Execution]:

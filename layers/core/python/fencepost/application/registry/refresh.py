@@ -13,6 +13,7 @@ from fencepost.application.registry.job_changes import Change, Current, Moment, 
 from fencepost.application.registry.listing import MAX_PAGE, Filter, list_jobs
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current
+from fencepost.application.registry.unreadable import Unreadable, UnreadableJobError
 from fencepost.application.scanning.succession import newest_of_generation
 from fencepost.application.store import Absent, Check
 from fencepost.domain.identity import ExecutionId
@@ -54,9 +55,12 @@ class _Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshPage:
-    """The moved jobs of one page; `after` is the last name that was looked at, None at the end."""
+    """The moved jobs of one page; `after` is the last name that was looked at, None at the end. `unreadable`: jobs that
+    stay where they are, since nobody can read them.
+    """
 
     moved: tuple[Moved, ...]
+    unreadable: tuple[Unreadable, ...]
     looked_at: int
     after: str | None
 
@@ -66,9 +70,17 @@ def refresh_team(
 ) -> RefreshPage:
     """Looks at one page of a team's jobs, and moves those that the loaded rules move."""
     page = list_jobs(ports.store, team, Filter(), now=ports.clock.now(), after=after, limit=limit)
-    moved = [refresh_job(ports, caller, listed.job) for listed in page.items]
-    found = tuple(each for each in moved if each is not None)
-    return RefreshPage(moved=found, looked_at=len(page.items), after=page.after)
+    moved, unread = list[Moved](), list(page.unreadable)
+    for job in (listed.job for listed in page.items):
+        try:
+            found = refresh_job(ports, caller, job)
+        except UnreadableJobError as error:
+            unread.append(Unreadable(error.name, error.uid, error.why))
+            continue
+        moved += [] if found is None else [found]
+    return RefreshPage(
+        moved=tuple(moved), unreadable=tuple(unread), looked_at=len(page.items), after=page.after
+    )
 
 
 def refresh_job(ports: RegistryPorts, caller: Caller, job: Job) -> Moved | None:

@@ -7,6 +7,7 @@ would make them conflict.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import assert_never
@@ -14,7 +15,7 @@ from typing import assert_never
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
 from fencepost.application.registry.job_changes import Change
-from fencepost.application.registry.reading import jobs_by_uid
+from fencepost.application.registry.reading import named_jobs
 from fencepost.application.registry.results import OverLimit
 from fencepost.application.store import Absent, Present, Put, Query, Store, StoreError, Update, either
 from fencepost.domain.model import Job, Team
@@ -62,12 +63,19 @@ def daily(schedule: Schedule) -> int:
 
 
 def difference(change: Change) -> Usage:
-    """How much more the team uses after a change."""
-    return usage_of(change.job) - usage_of(None if change.before is None else change.before.job)
+    """How much more the team uses after a change; as far as that can be read, where it cannot."""
+    gone = change.before if change.instead is None else change.instead.before
+    return usage_of(change.job) - usage_of(None if gone is None else gone.job)
 
 
 def note(store: Store, team: str, change: Change) -> None:
-    """Keeps the count. A note that is lost is found out by `over_limit`."""
+    """Keeps the count. A note that is lost is found out by `over_limit`. What a job took that could not be read is not
+    known: without it all that are left are counted.
+    """
+    if change.instead is not None or (change.unread is not None and change.unread.as_read is not None):
+        with suppress(StoreError):
+            recount(store, team)
+        return
     more = difference(change)
     if more == NOTHING:
         return
@@ -101,7 +109,7 @@ def over_limit(store: Store, team: Team, change: Change) -> OverLimit | None:
 
 def recount(store: Store, team: str) -> Usage:
     """Counts what is there, and keeps the result."""
-    total = sum((usage_of(job) for job in _jobs(store, team)), NOTHING)
+    total = sum(_used(store, team), NOTHING)
     item = {"v": VERSION, "jobs": total.jobs, "daily": total.daily_firings}
     store.write(Put(key=keys.usage(team), item=item))
     return total
@@ -116,7 +124,10 @@ def _exceeded(team: Team, used: Usage, more: Usage) -> OverLimit | None:
     return None
 
 
-def _jobs(store: Store, team: str) -> Iterator[Job]:
+def _used(store: Store, team: str) -> Iterator[Usage]:
+    """By each of the team's jobs; one that cannot be read is one nevertheless, and fires no more."""
     names = keys.name_claim(team, "-")
     for page in store.pages(Query(table=names.table, pk=names.pk)):
-        yield from jobs_by_uid(store, [str(item["uid"]) for item in page]).values()
+        found = named_jobs(store, team, page)
+        yield from map(usage_of, found.readable.values())
+        yield from (Usage(1, 0) for _ in found.unreadable)
