@@ -28,11 +28,20 @@ def check(facts: Facts) -> list[Violation]:
         if job is None:
             continue
         for place, change in enumerate(changes):
-            texts = [*_budget(job, change), *_delay(facts, job, change)]
+            texts = [*_uncounted(change), *_budget(job, change), *_delay(facts, job, change)]
             found += [Violation(RULE, change.at, identity, text) for text in texts]
             if change.move in {"die", "give_up"}:
                 found += _notice(facts, identity, changes, place)
     return found
+
+
+def _uncounted(change: Change) -> Iterator[str]:
+    """What was counted stays counted, until its owner brings it back."""
+    new, old = change.new, change.old
+    if new is None or old is None or change.move == "redrive":
+        return
+    if new.get("attempt", 0) < old.get("attempt", 0):
+        yield f"attempt {old['attempt']} was counted, and then it is {new.get('attempt', 0)} again"
 
 
 def _budget(job: JobFacts, change: Change) -> Iterator[str]:

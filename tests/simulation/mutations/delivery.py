@@ -18,8 +18,8 @@ DELIVERY = (
         module="application.moves",
         old='        equals("attempt", record.attempt),\n',
         new="",
-        bites="de",
-        profile="rivals",
+        bites="d",
+        profile="put off twice",
     ),
     Mutant(
         name="a lease is judged by an end that has moved",
