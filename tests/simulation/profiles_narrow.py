@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tests.simulation.faults import Kind
-from tests.simulation.kernel import MINUTE, MS, SECOND
+from tests.simulation.kernel import MINUTE, SECOND
 from tests.simulation.mix import MIXED, Profile
 
 ALL_AIMED = replace(MIXED, ops=(0, 4), troubles=(0, 0), faults=(30, 40), aimed_faults=1.0)
@@ -134,14 +134,6 @@ NARROW: Mapping[str, Profile] = MappingProxyType(
             pauses=(30 * SECOND, 5 * MINUTE),
             fault_weights={Kind.PAUSE_BEFORE: 1},
             aims={"edit ACTIVE": 1},
-        ),
-        "released late": replace(
-            MIXED,
-            catch_up=0.8,
-            troubles=(4, 6),
-            trouble_weights={"missing": 1},
-            longest_gap=10 * MINUTE,
-            latency=(5 * MS, 100 * MS),
         ),
     }
 )

@@ -104,6 +104,14 @@ DELIVERY = (
         bites="de",
     ),
     Mutant(
+        name="what recovery puts off begins at once",
+        module="domain.model",
+        old="        return max(self.due, self.not_before or self.due)\n",
+        new="        return self.due\n",
+        bites="e",
+        profile="misfires",
+    ),
+    Mutant(
         name="what is paused begins all the same",
         module="domain.judgement",
         old="    if job.state is JobState.PAUSED and (old or record.origin is Origin.SCHEDULE):",
