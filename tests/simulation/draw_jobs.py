@@ -165,9 +165,9 @@ class Jobs(Drawing):
         """A schedule that fires about `rate` times in two hours, and how often it does."""
         chance, kind = self.chance, self.chance.random()
         if self.profile.minutes:
-            minutes = chance.choice(self.profile.minutes)
-            raw: dict[str, Any] = {"cron": f"{minutes} * * * *", "timezone": self._zone()}
-            return self._bounded(raw), 2 * len(minutes.split(","))
+            hourly = chance.choice(self.profile.minutes)
+            raw: dict[str, Any] = {"cron": f"{hourly} * * * *", "timezone": self._zone()}
+            return self._bounded(raw), 2 * len(hourly.split(","))
         if rate < 3 or kind < 0.06:
             return self._rare(), 1
         if kind < 0.35:
