@@ -16,6 +16,7 @@ REGRESSIONS = [
     ("deliveries", 47, "a 202 written down late cut a lease"),
     ("generations", 43, "what was missed after a shared instant was explained by nobody"),
     ("deliveries", 2, "a second death was taken for told"),
+    ("second thoughts", 3, "a lease was judged by what a neighbour had read before the resume"),
 ]
 
 

@@ -156,9 +156,7 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
     ):
         yield from _passed_over(facts, change, old, new)
     if change.move == "lease" and change.read is not None:
-        known = job.at(change.read)
-        if known is not None:
-            yield from _may_begin(job, identity, old, known)
+        yield from _known(job, identity, change, old)
         yield from _read_when_due(facts, change, old)
     elif change.move == "cancel":
         yield from _cancelled(facts, job, identity, change, new)
@@ -166,6 +164,15 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         yield "skipped for an overlap that its job allows"
     elif change.move == "skip_held" and new.get("reason") != "misfire":
         yield f"skipped for {new.get('reason')}, after it was queued"
+
+
+def _known(job: JobFacts, identity: str, change: Change, old: Item) -> Iterator[str]:
+    """What its writer read forbids it, whichever of the reads that it may go by it went by."""
+    assert change.read is not None
+    reads = (change.read, change.read if change.newest is None else change.newest)
+    each = [list(_may_begin(job, identity, old, known)) for known in map(job.at, reads) if known is not None]
+    if all(each):
+        yield from each[0] if each else ()
 
 
 def _may_begin(job: JobFacts, identity: str, old: Item, known: Item) -> Iterator[str]:
