@@ -179,6 +179,15 @@ def test_a_faulty_request_says_what_is_wrong(front, body, field):
     assert list(reply.faults) == [field]
 
 
+def test_a_range_that_is_too_long_is_refused_with_the_number_that_is_not(front):
+    front.job("often", schedule={"cron": "* * * * *"})
+    year = {"from": "2025-03-01T00:00:00Z", "to": "2026-03-01T00:00:00Z"}
+    reply = front.post("/v1/teams/payments/jobs/often/backfills", year)
+    assert reply.status == 422
+    (fault,) = reply.body["faults"]
+    assert fault["rule"] == "more than 10,000 occurrences lie between from and to; divide the range"
+
+
 def test_a_job_has_at_most_ten_at_a_time(front):
     for _ in range(10):
         ask(front, rate=1)

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.adapters.api.bodies_upkeep import BackfillBody
 from fencepost.adapters.api.cursors import Cursors
 from fencepost.adapters.api.identity import principal_of
 from fencepost.adapters.api.merging import merged
 from fencepost.adapters.api.problems import ProblemError
-from fencepost.adapters.api.reading import compact_json, read_json
+from fencepost.adapters.api.reading import checked, compact_json, read_json
 from fencepost.domain.faults import Faults
 
 JSON = st.recursive(
@@ -121,3 +122,27 @@ class TestJson:
                 read_json(text)
         else:
             assert read_json(text) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ('{"payload": 1e999}', "the body is not JSON: the number 1e999 is too large"),
+            ('{"payload": -1E400}', "the body is not JSON: the number -1E400 is too large"),
+            ("9" * 5_000, "the body is not JSON: a number has 5,000 digits; at most 1,000 are read"),
+            ("[" * 65 + "]" * 65, "the body is nested more than 64 deep"),
+            ("[" * 100_000, "the body is nested more than 64 deep"),
+            ('"\\ud800"', "the body is not JSON: it holds half of a surrogate pair"),
+        ],
+    )
+    def test_what_could_not_be_sent_on_is_refused_in_our_own_words(self, text, says):
+        with pytest.raises(ProblemError) as told:
+            read_json(text)
+        assert told.value.answer.status == 400
+        assert told.value.answer.body["detail"] == says
+
+    def test_an_unknown_field_is_told_with_the_names_of_the_wire(self):
+        with pytest.raises(Faults) as told:
+            checked(BackfillBody, {"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "rates": 5})
+        fault = told.value.faults[0]
+        assert "known: force, from, note, overlap, rate, to" in fault.rule
+        assert fault.suggestion == "rate"

@@ -162,6 +162,7 @@ def test_every_fault_is_told_at_once():
         ({"every": "PT1H", "anchor": "2027-01-01T00:00:00.5Z"}, "schedule.anchor", "whole second", "2027-01-01T00:00:00.000Z"),
         ({"at": None}, "schedule.at", "RFC 3339", None),
         ({"at": "tomorrow"}, "schedule.at", "RFC 3339", None),
+        ({"at": "2026-12-24T18:00:00.123456Z"}, "schedule.at", "milliseconds are the finest", None),
         ({"at": "2027-02-30T00:00:00Z"}, "schedule.at", "calendar", None),
         ({"at": "2200-01-01T00:00:00Z"}, "schedule.at", "2000 and 2200", None),
         ({"at": "2027-01-01T00:00:00.250Z"}, "schedule.at", "whole second", "2027-01-01T00:00:00.000Z"),

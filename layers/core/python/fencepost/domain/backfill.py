@@ -95,7 +95,8 @@ def range_faults(schedule: Schedule, first: datetime, before: datetime, now: dat
         rule = "no occurrence of the job's schedule lies between from and to"
         return (Fault(field="from", value=to_wire(first), rule=rule),)
     if _too_many(schedule, first, before - _TICK):
-        rule = "too many occurrences lie between from and to; divide the range"
+        most = MAX_COUNTED if isinstance(schedule, CronSchedule) else MAX_INSTANTS
+        rule = f"more than {most:,} occurrences lie between from and to; divide the range"
         return (Fault(field="to", value=to_wire(before), rule=rule),)
     return ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -16,24 +17,36 @@ from fencepost.domain.faults import Fault, Faults
 
 M = TypeVar("M", bound=BaseModel)
 MAX_DEPTH = 64
+MAX_DIGITS = 1_000
+TOO_DEEP = f"the body is nested more than {MAX_DEPTH} deep"
 _INPUT_SHOULD = re.compile(r"^(?:Input should|Value should|String should|List should|Dictionary should)\b")
 
 
 def read_json(text: str | None) -> object:
     """The JSON value of a body; None for an empty one. Raises ProblemError (400).
 
-    Stricter than the standard library: no NaN or Infinity, no name twice in an object, no bottomless nesting, no
-    half of a surrogate pair (such text could never be sent on).
+    Stricter than the standard library: no NaN or Infinity, nor a number that would become one, no name twice in an
+    object, no bottomless nesting, no half of a surrogate pair (none of these could be sent on).
     """
     if not text:
         return None
     try:
-        value: object = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
+        value: object = json.loads(
+            text,
+            parse_constant=_no_constant,
+            parse_int=_whole,
+            parse_float=_finite,
+            object_pairs_hook=_unique,
+        )
         json.dumps(value, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise ProblemError(unreadable(TOO_DEEP)) from error
+    except UnicodeEncodeError as error:
+        raise ProblemError(unreadable("the body is not JSON: it holds half of a surrogate pair")) from error
+    except ValueError as error:
         raise ProblemError(unreadable(f"the body is not JSON: {_short(error)}")) from error
     if _depth(value) > MAX_DEPTH:
-        raise ProblemError(unreadable(f"the body is nested more than {MAX_DEPTH} deep"))
+        raise ProblemError(unreadable(TOO_DEEP))
     return value
 
 
@@ -107,11 +120,25 @@ def _fields_at(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     for part in path:
         fields = getattr(inner, "model_fields", {})
         inner = fields[part].annotation if part in fields else inner
-    return sorted(getattr(inner, "model_fields", model.model_fields))
+    fields = getattr(inner, "model_fields", model.model_fields)
+    return sorted(field.alias or name for name, field in fields.items())
 
 
 def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"a number has {len(text):,} digits; at most {MAX_DIGITS:,} are read")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return value
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -13,6 +13,7 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)?", re.ASCII)
+_FINER = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{4,}(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _DURATION = re.compile(
     r"P(?:(?P<weeks>\d{1,6})W|(?:(?P<days>\d{1,6})D)?"
     r"(?:T(?=\d)(?:(?P<hours>\d{1,9})H)?(?:(?P<minutes>\d{1,9})M)?(?:(?P<seconds>\d{1,9})S)?)?)",
@@ -97,6 +98,8 @@ class Reader:
 
 def read_instant(value: object) -> datetime:
     """RFC 3339 with an offset, between 2000 and 2200, in UTC. Raises ValueError that says the rule."""
+    if isinstance(value, str) and _FINER.fullmatch(value):
+        raise ValueError("has more than three decimals of a second; milliseconds are the finest")
     if not isinstance(value, str) or not _INSTANT.fullmatch(value):
         raise ValueError("must be an instant as in RFC 3339, e.g. 2026-12-24T18:00:00Z")
     if _naive(value):
