@@ -132,14 +132,17 @@ class Requests:
         return chosen[op.number % len(chosen)] if chosen else None
 
     def _corrupt(self, op: OpPlan) -> None:
-        """Something writes nonsense over a job's timer that is not claimed yet."""
+        """Something writes nonsense over a timer of a job, of whatever kind it is."""
         claim = self._store.peek(keys.name_claim(op.team, op.job))
-        for item in self._store.everything(Table.TIMERS):
-            named = str(item["sk"]).split("#")
-            if claim is not None and named[1] == "F" and named[2] == claim["uid"]:
-                broken = {name: value for name, value in item.items() if name not in {"pk", "sk", "due"}}
-                self._store.write(Put(key=Key(Table.TIMERS, item["pk"], item["sk"]), item=broken))
-                return
+        found = [
+            item
+            for item in self._store.everything(Table.TIMERS)
+            if claim is not None and str(item["sk"]).split("#")[2].startswith(claim["uid"])
+        ]
+        if found:
+            item = found[op.number % len(found)]
+            broken = {name: value for name, value in item.items() if name not in {"pk", "sk", "due"}}
+            self._store.write(Put(key=Key(Table.TIMERS, item["pk"], item["sk"]), item=broken))
 
     def _says(self, said: tuple[Call, str]) -> None:
         call, says = said

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.application import keys
 from fencepost.application.codec import encode_timer
 from fencepost.application.messages import ScanRequest
+from fencepost.application.ports import Outgoing
 from fencepost.application.store import OutcomeUnknownError, Put, Store, StoreBusyError, Write
 from fencepost.domain.instants import from_wire
-from fencepost.domain.model import Job, Misfire, MisfirePolicy
+from fencepost.domain.model import Bucket, Job, Misfire, MisfirePolicy, Timer, TimerKind
 from fencepost.domain.schedule.calendars import parse_calendar
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.shard import Shard
@@ -97,6 +100,66 @@ def test_C3_what_was_due_before_a_change_is_claimed_though_its_timer_is_nonsense
     assert explained.until == from_wire("2026-03-01T02:40:00Z")
     assert report.quarantined == 1
     assert [left.generation for left in shard.timers()] == [edited.generation]
+
+
+class Silent(MemoryQueues):
+    """Takes nothing."""
+
+    def send(self, messages: Sequence[Outgoing]) -> Sequence[bool]:
+        return [False] * len(messages)
+
+
+def spoil(shard: Shard, timer: Timer) -> None:
+    """Something writes nonsense over the timer."""
+    spoiled = {name: value for name, value in encode_timer(timer).items() if name != "due"}
+    shard.store.write(Put(key=keys.timer(timer), item=spoiled))
+
+
+def test_C3_A1_a_record_that_was_not_handed_over_yet_is_though_its_timer_is_nonsense() -> None:
+    """The claim is written, and with it the next timer; nobody takes the message, and then the timer is spoiled."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_MINUTE)
+    [timer] = shard.timers()
+    shard.scanner(queues=Silent(shard.clock)).run(ScanRequest(0, shard.clock.now()))
+    spoil(shard, timer)
+    shard.clock.set("2026-03-01T02:01:50Z")
+    report = shard.scan()
+    record = shard.record(job, "2026-03-01T02:01:00Z")
+    assert record is not None
+    assert str(record.id) in shard.sent()
+    assert report.quarantined == 1
+    item = shard.store.get(keys.job(job.uid))
+    assert item is not None
+    assert item["state"] == JobState.ACTIVE
+    assert timer.instant not in {left.instant for left in shard.timers()}
+
+
+@pytest.mark.parametrize("kind", [TimerKind.RETRY, TimerKind.WATCH])
+def test_C3_A1_a_wake_up_that_is_nonsense_wakes_the_record_that_its_key_names(kind: TimerKind) -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_TEN)
+    shard.scan("2026-03-01T02:08:30Z")
+    record = shard.record(job, "2026-03-01T02:10:00Z")
+    assert record is not None
+    due = from_wire("2026-03-01T02:14:00Z")
+    waking = Timer(
+        bucket=Bucket.at(due, 0),
+        kind=kind,
+        instant=due,
+        uid=job.uid,
+        sequence=3,
+        due=due,
+        team=job.team,
+        execution=record.id,
+    )
+    before = len(shard.sent())
+    spoil(shard, waking)
+    report = shard.scan("2026-03-01T02:13:30Z")
+    assert shard.sent()[before:] == [str(record.id)]
+    assert report.quarantined == 1
+    item = shard.store.get(keys.job(job.uid))
+    assert item is not None
+    assert item["state"] == JobState.ACTIVE
 
 
 def test_B5_a_settled_record_of_this_very_pass_is_not_taken_for_the_newer_claim() -> None:

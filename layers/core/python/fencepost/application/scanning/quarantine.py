@@ -68,8 +68,9 @@ class Quarantine:
             self._say(timer.uid, why, now)
 
     def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> Timer | None:
-        """Sets an undecodable item aside; its key may still name the job. Where the job has moved on, a copy is set
-        aside, and the timer is returned as its key makes it anew: to be claimed, and dropped, like any other.
+        """Sets an undecodable item aside; its key may still name the job. Where the job has moved on, or the record is
+        there that it wakes, a copy is set aside, and the timer is returned as its key makes it anew: to be claimed,
+        handed over and dropped like any other.
         """
         key = Key(Table.TIMERS, str(item["pk"]), str(item["sk"]))
         uid, generation = _named_job(key.sk)

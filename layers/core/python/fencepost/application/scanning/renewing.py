@@ -1,45 +1,72 @@
-"""A `fire` timer whose body nobody can understand, made anew from its key, where its generation has ended.
+"""A timer whose body nobody can understand, made anew from its key, where its job need not fail for it.
 
-Its job then has other timers and does not fail; but what was due by the end of the old generation would be explained by
-nobody (protocol B3). The key says which occurrence it is, the ended generation by which rules, and the record before it
-how many firings there were.
+It may be all that is left to wake a record (protocol A1): one that was put off, one whose lease is watched, or one that
+was claimed and not handed over yet; the claim planted the next timer as well. Or its generation has ended: the job then
+has other timers, but what was due by the end of the old one would be explained by nobody (B3). The key says which record
+it is; that, or else the ended generation and the record before it, all the rest.
 """
 
 from __future__ import annotations
 
 from fencepost.application import keys
-from fencepost.application.codec import VERSION, UndecodableError, decode_execution, decode_timer
+from fencepost.application.codec import VERSION, decode_execution, decode_timer
 from fencepost.application.codec_job import decode_ended_generation, decode_job
-from fencepost.application.store import Key, Query, Store, Table, items
-from fencepost.domain.identity import ExecutionKind
+from fencepost.application.store import Item, Key, Query, Store, Table, items
+from fencepost.domain.identity import ExecutionId, ExecutionKind
 from fencepost.domain.instants import from_ms, to_ms
-from fencepost.domain.model import EndedGeneration, Timer
+from fencepost.domain.model import EndedGeneration, Execution, Timer, TimerKind
 from fencepost.domain.schedule import effective_instant
 from fencepost.domain.states import ExecutionState
 
 
 def renewed(store: Store, key: Key) -> Timer | None:
-    """The timer that lay under `key`; None where its generation stands, or is not on record. Raises StoreError."""
-    stamp, kind, uid, number = (*key.sk.split("#"), "", "", "")[:4]
-    if kind != "F" or not stamp.isdigit() or not number.isdigit():
-        return None
-    item, ended = store.get(keys.job(uid)), store.get(keys.ended_generation(uid, int(number)))
-    if item is None or ended is None:
+    """The timer that lay under `key`; None where its generation stands and has no record of it, or nothing is known of
+    it. Raises StoreError.
+    """
+    stamp, kind, whom, number = (*key.sk.split("#"), "", "", "")[:4]
+    if not stamp.isdigit() or not number.isdigit():
         return None
     try:
-        job, rules = decode_job(item), decode_ended_generation(ended)
-        if job.generation <= rules.generation:
-            return None
-        body = {
-            "v": VERSION,
-            "due": to_ms(effective_instant(rules.schedule, uid, from_ms(int(stamp)))),
-            "team": job.team,
-            "tier": rules.tier.value,
-            "ordinal": _ordinal(store, stamp, rules),
-        }
-        return decode_timer({"pk": key.pk, "sk": key.sk, **body})
-    except UndecodableError:
+        if kind == TimerKind.FIRE:
+            body = _claimed(store, whom, stamp, int(number)) or _ended(store, whom, stamp, int(number))
+        else:
+            body = _waking(_record(store, ExecutionId.parse(whom)), int(stamp))
+        return None if body is None else decode_timer({"pk": key.pk, "sk": key.sk, "v": VERSION, **body})
+    except ValueError:  # undecodable, or no execution's id
         return None
+
+
+def _record(store: Store, identity: ExecutionId) -> Execution | None:
+    item = store.get(keys.execution(identity))
+    return None if item is None else decode_execution(item)
+
+
+def _waking(record: Execution | None, due: int) -> Item | None:
+    if record is None:
+        return None
+    return {"due": due, "team": record.team, "tier": record.tier.value, "ordinal": record.ordinal}
+
+
+def _claimed(store: Store, uid: str, stamp: str, generation: int) -> Item | None:
+    record = _record(store, ExecutionId.occurrence(uid, from_ms(int(stamp))))
+    if record is None or record.planted_generation < generation:
+        return None
+    return _waking(record, to_ms(record.due))
+
+
+def _ended(store: Store, uid: str, stamp: str, generation: int) -> Item | None:
+    item, ended = store.get(keys.job(uid)), store.get(keys.ended_generation(uid, generation))
+    if item is None or ended is None:
+        return None
+    job, rules = decode_job(item), decode_ended_generation(ended)
+    if job.generation <= rules.generation:
+        return None
+    return {
+        "due": to_ms(effective_instant(rules.schedule, uid, from_ms(int(stamp)))),
+        "team": job.team,
+        "tier": rules.tier.value,
+        "ordinal": _ordinal(store, stamp, rules),
+    }
 
 
 def _ordinal(store: Store, stamp: str, rules: EndedGeneration) -> int:

@@ -92,8 +92,9 @@ class Scan:
                 continue
             except UndecodableError as error:
                 anew = self.quarantine.put_raw(item, shard, str(error), self.clock.now(), report)
-                fire += [] if anew is None else [anew]
-                continue
+                if anew is None:
+                    continue
+                timer = anew
             (fire if timer.kind is TimerKind.FIRE else wake_ups).append(timer)
         self.handover.wake_ups(wake_ups, report)
         self.claimer.claim(fire, report, pace=pace)
