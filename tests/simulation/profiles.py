@@ -9,6 +9,7 @@ from types import MappingProxyType
 from tests.simulation.faults import Kind
 from tests.simulation.kernel import MINUTE, MS, SECOND
 from tests.simulation.mix import MIXED, Profile, Weights
+from tests.simulation.profiles_meetings import MEETINGS
 from tests.simulation.profiles_narrow import NARROW
 from tests.simulation.profiles_upkeep import UPKEEP
 
@@ -254,6 +255,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             fault_weights={Kind.CRASH_BEFORE: 4, Kind.CRASH_AFTER: 4, Kind.THROTTLE: 3, Kind.PAUSE_BEFORE: 3},
             aims={"claim": 6, "watermark": 4, "skip_at_claim": 3, "forget": 2},
         ),
+        **MEETINGS,
         **UPKEEP,
         **NARROW,
     }

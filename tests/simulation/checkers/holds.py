@@ -45,6 +45,19 @@ def check(facts: Facts) -> list[Violation]:
     return found
 
 
+def shut_until(facts: Facts, team: str, tier: str) -> int:
+    """When the tier was last opened to the team, in microseconds; the end of the history where it is still shut."""
+    latest = 0
+    for versions in (facts.teams.get(team, []), facts.stage):
+        for place, version in enumerate(versions):
+            over = versions[place + 1].at if place + 1 < len(versions) else facts.ended_at
+            for hold in _holds(version.item):
+                if hold.tier == tier:
+                    ends = over if hold.until is None else min(over, (hold.until - facts.begin) * US)
+                    latest = max(latest, ends)
+    return latest
+
+
 def stood_still(facts: Facts, change: Change) -> bool:
     """Whether the host of a write was made to pause shortly before: it goes by what it had read."""
     return change.task is not None and any(

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from tests.simulation.checkers import zones
 from tests.simulation.checkers.facts import Facts, Generation, JobFacts, Violation, counted, nominal_of
+from tests.simulation.checkers.holds import shut_until
 from tests.simulation.checkers.wakeups import minute_of
 from tests.simulation.journal import WRITE
 from tests.simulation.kernel import MINUTE
@@ -24,7 +25,11 @@ def check_drain(facts: Facts) -> list[Violation]:
         new = changes[-1].new
         if new is None or new["state"] in {"SUCCEEDED", "DEAD", "SKIPPED", "CANCELLED"}:
             continue
-        since = max(facts.faults_end, (max(new["due"], new.get("after", 0)) - facts.begin) * 1000)
+        since = max(
+            facts.faults_end,
+            (max(new["due"], new.get("after", 0)) - facts.begin) * 1000,
+            shut_until(facts, new["team"], new["tier"]),  # an owner's request that came late may shut it late
+        )
         if facts.ended_at - since > BOUND:
             text = f"still {new['state']}, {(facts.ended_at - since) // MINUTE} minutes after it could have been over"
             found.append(Violation(DRAIN, facts.ended_at, identity, text))

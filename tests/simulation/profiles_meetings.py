@@ -1,0 +1,101 @@
+"""Profiles in which rare moves are common, so that every kind of trouble meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from tests.simulation.kernel import SECOND
+from tests.simulation.mix import MIXED, OPS, Profile
+
+_EVERYTHING = dict.fromkeys(OPS, 2.0)
+
+MEETINGS: Mapping[str, Profile] = MappingProxyType(
+    {
+        "lives of jobs": replace(
+            MIXED,
+            focus=6,
+            ending=0.4,
+            firings=420,
+            ops=(110, 140),
+            op_weights={
+                **_EVERYTHING,
+                "edit": 9,
+                "pause": 9,
+                "resume": 9,
+                "delete": 6,
+                "recreate": 6,
+                "create": 4,
+                "corrupt": 8,
+            },
+            faults=(40, 60),
+            aimed_faults=1.0,
+            aims={
+                "pause COMPLETED": 2,
+                "pause ERROR": 4,
+                "pause ACTIVE": 1,
+                "resume PAUSED": 1,
+                "resume ERROR": 4,
+                "fail": 2,
+                "complete": 2,
+                "edit ACTIVE": 1,
+                "edit PAUSED": 2,
+                "edit COMPLETED": 2,
+                "edit ERROR": 4,
+                "delete ACTIVE": 1,
+                "delete PAUSED": 3,
+                "delete COMPLETED": 3,
+                "delete ERROR": 4,
+                "create": 1,
+                "settle": 1,
+                "adopt CANCELLED": 2,
+                "adopt SKIPPED": 4,
+            },
+        ),
+        "ends of waiting": replace(
+            MIXED,
+            caps=(1, 2),
+            overlap=0.6,
+            flaky=0.5,
+            sharing=0.5,
+            sparing=0.5,
+            slowest=(10 * SECOND, 40 * SECOND),
+            ops=(90, 120),
+            op_weights={
+                **_EVERYTHING,
+                "edit": 8,
+                "pause": 8,
+                "resume": 8,
+                "halt": 5,
+                "unhalt": 5,
+                "halt_stage": 3,
+                "unhalt_stage": 3,
+                "run_now": 4,
+            },
+            faults=(40, 60),
+            aimed_faults=1.0,
+            aims={
+                "skip_overlap QUEUED": 2,
+                "skip_overlap WAITING": 4,
+                "skip_overlap RETRY_WAIT": 4,
+                "skip_held QUEUED": 4,
+                "skip_held WAITING": 1,
+                "skip_held RETRY_WAIT": 4,
+                "cancel QUEUED": 1,
+                "cancel WAITING": 3,
+                "cancel RETRY_WAIT": 4,
+                "give_up QUEUED": 4,
+                "give_up WAITING": 3,
+                "give_up RETRY_WAIT": 1,
+                "defer QUEUED": 1,
+                "defer WAITING": 3,
+                "defer RETRY_WAIT": 1,
+                "join QUEUED": 1,
+                "join RETRY_WAIT": 1,
+                "redrive": 2,
+                "skip_at_claim": 1,
+            },
+        ),
+    }
+)
