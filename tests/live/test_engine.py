@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 from contextlib import suppress
 
 import pytest
@@ -72,3 +75,16 @@ def test_fifty_jobs_outlive_a_killed_service_and_then_a_stopped_engine(service, 
     assert service.stop() == 0
     arrivals = [each.execution for each in target.at("/hook")]
     assert len(arrivals) == len(set(arrivals)) == len(fired)
+
+
+def test_a_start_that_fails_leaves_no_engine_behind(tmp_path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        words = ["local", "--data-dir", str(tmp_path / "data"), "--port", str(taken.getsockname()[1])]
+        command = [sys.executable, "-c", "from fencepost.cli import main; main()", *words]
+        done = subprocess.run(
+            [*command, "--store", "engine"], capture_output=True, text=True, check=False, timeout=60
+        )
+    assert done.returncode == 1
+    assert "cannot start: port" in done.stdout
+    assert (tmp_path / "data" / "engine" / "engine.json").exists()
+    assert AwsEngine.running(tmp_path / "data" / "engine") is None

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -241,10 +242,44 @@ def test_a_data_directory_in_use_is_one_clear_line_and_a_failure(data):
     assert "cannot start" in shown.getvalue()
 
 
+@pytest.mark.parametrize(
+    ("name", "holds", "says"),
+    [
+        ("credentials.json", b"{", "credentials.json: not JSON"),
+        ("secrets.key", b"short", "secrets.key: "),
+        ("fencepost.sqlite", b"no database " * 400, "fencepost.sqlite: file is not a database"),
+        ("log/service.jsonl", None, "service.jsonl: Is a directory"),
+    ],
+)
+def test_a_file_that_is_spoilt_is_one_clear_line_that_names_it(data, name, holds, says):
+    if holds is None:
+        (data.path / name).mkdir()
+    else:
+        (data.path / name).write_bytes(holds)
+    shown = io.StringIO()
+    options = LocalOptions(data_dir=data.path, port=0, store=StoreKind.SQLITE)
+    assert run(options, Console(file=shown, width=300)) == 1
+    assert "cannot start: " in shown.getvalue()
+    assert says in shown.getvalue()
+    data.lock("engine").close()
+
+
+def test_a_port_in_use_is_told_with_a_way_out(data):
+    shown = io.StringIO()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        options = LocalOptions(data_dir=data.path, port=port, store=StoreKind.SQLITE)
+        assert run(options, Console(file=shown, width=300)) == 1
+    assert f"cannot start: port {port}: Address already in use; --port 0 takes" in shown.getvalue()
+
+
 def test_without_workers_there_is_nobody_to_kill(data):
+    assert kill_calling(data, 0) is None
+    held = data.lock("engine")
     assert kill_calling(data, 0) is None
     (data.workers / "4194305").touch()  # no process has such a number
     assert kill_calling(data, 0) is None
+    held.close()
 
 
 def test_a_worker_is_killed_and_what_it_called_is_named(data):
@@ -252,8 +287,11 @@ def test_a_worker_is_killed_and_what_it_called_is_named(data):
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     ) as worker:
         data.worker(worker.pid).write_text("abc-s-1\nabc-s-2")
+        assert kill_calling(data, 0) is None, "no service runs: the number may be anybody's"
+        held = data.lock("engine")
         assert kill_calling(data, 0) == (worker.pid, "abc-s-1, abc-s-2")
         assert worker.wait(10) == -signal.SIGKILL
+        held.close()
 
 
 def test_a_stage_in_memory_needs_no_file(data):

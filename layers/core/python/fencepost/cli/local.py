@@ -125,4 +125,8 @@ def kill_worker(
         typer.echo("no worker runs here: start with --workers 2", err=True)
         raise typer.Exit(1)
     pid, calls = killed
-    typer.echo(f"killed {pid}" + (f" while it called the target of {calls}" if calls else ", which was idle"))
+    if not calls:
+        typer.echo(f"killed {pid}, which was idle")
+        return
+    typer.echo(f"killed {pid} while it called the target of {calls}")
+    typer.echo(f"its attempts, the next one after half a minute: fencepost execution {calls.split(', ')[0]}")

@@ -108,6 +108,7 @@ class AwsEngine:
             if _answers(self.port):
                 return
             sleep_ms(_GLANCE_MS)
+        process.kill()
         raise EngineError(f"the AWS engine did not get ready; its last words are in {self.folder}/engine.log")
 
 

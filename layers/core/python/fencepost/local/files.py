@@ -94,6 +94,19 @@ class DataDir:
         file.flush()
         return file
 
+    def held(self, part: str) -> bool:
+        """Whether a process has the place of `part`."""
+        try:
+            file = (self.path / f"{part}.lock").open("rb")
+        except FileNotFoundError:
+            return False
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
 
 class Journal:
     """A file of JSON lines to which any number of threads and processes append."""

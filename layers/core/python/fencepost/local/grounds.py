@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +17,7 @@ from fencepost.adapters.engine_clients import EngineClients
 from fencepost.adapters.memory.queues import MemoryQueues
 from fencepost.adapters.memory.store import MemoryStore
 from fencepost.adapters.queue_settings import QUEUE_SETTINGS, QueueSettings
-from fencepost.adapters.sqlite.database import Database
+from fencepost.adapters.sqlite.database import Database, DatabaseVersionError
 from fencepost.adapters.sqlite.queues import SqliteQueues
 from fencepost.adapters.sqlite.store import SqliteStore
 from fencepost.adapters.sqs import SqsQueues
@@ -24,7 +25,7 @@ from fencepost.adapters.sqs_setup import create_queues
 from fencepost.application.ports import Clock, Entropy, QueueConsumer, QueueName, Queues
 from fencepost.application.store import Store
 from fencepost.local.aws_engine import AwsEngine, EngineError
-from fencepost.local.files import DataDir
+from fencepost.local.files import DataDir, DataDirError
 from fencepost.local.options import StoreKind
 
 VISIBILITY = timedelta(seconds=30)
@@ -76,7 +77,10 @@ class SqliteGround:
     """One file, for any number of processes; what was acknowledged outlives them all."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
-        self._database = Database(path)
+        try:
+            self._database = Database(path)
+        except (sqlite3.DatabaseError, DatabaseVersionError) as error:
+            raise DataDirError(f"{path}: {error}") from error
         self.store = SqliteStore(self._database, clock)
         self._queues = SqliteQueues(self._database, clock, queue_settings())
         self.queues: LocalQueues = self._queues
@@ -121,7 +125,10 @@ class EngineGround:
 def ground(
     kind: StoreKind, data: DataDir, region: str, stage: str, *, clock: Clock, entropy: Entropy
 ) -> Ground:
-    """What `kind` means over the data directory. Raises EngineError where no engine runs for it."""
+    """What `kind` means over the data directory.
+
+    Raises EngineError where no engine runs for it, DataDirError where its file is not one of ours.
+    """
     match kind:
         case StoreKind.MEMORY:
             return MemoryGround(clock)

@@ -15,10 +15,11 @@ from fencepost.local import banner
 from fencepost.local.aws_engine import EngineError
 from fencepost.local.demo.demo import Demo
 from fencepost.local.files import DataDirError
+from fencepost.local.gateway.credentials import CredentialsError
 from fencepost.local.identities import DEMO_TEAM
 from fencepost.local.live import Live, Tail
 from fencepost.local.options import LocalOptions
-from fencepost.local.service import LocalService, MakePage
+from fencepost.local.service import LocalService, MakePage, PortError
 
 INTERRUPTED = 130
 
@@ -28,20 +29,20 @@ def run(options: LocalOptions, console: Console | None = None, page_of: MakePage
     console = console or Console()
     try:
         service = LocalService(options=options, tell=console.print, page_of=page_of)
-    except (DataDirError, EngineError) as error:
+    except (DataDirError, EngineError, PortError, CredentialsError) as error:
         return _refused(console, str(error))
     except OSError as error:
-        return _refused(console, f"port {options.port}: {error.strerror}")
+        return _refused(console, f"{error.filename or options.data_dir}: {error.strerror}")
     with _asked_to_stop(console) as told:
         banner.show(service, console)
         live = Live(console, team=DEMO_TEAM if options.demo else None)
         tail = Tail({service.data.calls: live.call, service.data.aws: live.told})
+        live.heading()
         tail.start()
         with _demo(service) or nullcontext() as demo:
             service.start()
             if demo is not None:
                 demo.declare()
-            live.heading()
             while not told.wait(0.5):
                 continue
             service.stop()

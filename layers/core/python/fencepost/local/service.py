@@ -25,6 +25,10 @@ from functions.api import handler as api
 Tell = Callable[[str], None]
 
 
+class PortError(Exception):
+    """The port cannot be listened on; says why."""
+
+
 class Page(Mount, Protocol):
     """A web page that the gateway serves beside the API."""
 
@@ -57,17 +61,29 @@ class LocalService:
     _server: HttpServer | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Takes the data directory and the port, and runs nothing yet. Raises DataDirError, EngineError, OSError."""
+        """Takes the data directory and the port, and runs nothing yet; where it raises, nothing is left running.
+
+        Raises DataDirError, EngineError, PortError, CredentialsError, OSError.
+        """
         self.data = DataDir.open(self.options.data_dir)
         parts = ("engine", "api") if self.options.parts is Parts.BOTH else (self.options.parts.value,)
-        self._locks = [self.data.lock(part) for part in parts]
+        found = AwsEngine.running(self.data.engine)
+        try:
+            for part in parts:
+                self._locks.append(self.data.lock(part))
+            self._take(parts)
+        except BaseException:
+            self._let_go(begun=found is None)
+            raise
+
+    def _take(self, parts: tuple[str, ...]) -> None:
         if self.options.store is StoreKind.ENGINE:
             self._aws = AwsEngine.begin(self.data.engine)
         self.stage = LocalStage.open(self.options, self.data)
         keys = CredentialsFile(self.data.credentials)
         self.known = identities(keys)
         if "api" in parts:
-            self._server = HttpServer(self._gateway(keys).answer, self.options.port)
+            self._server = self._listening(self._gateway(keys))
             if self.page_of is not None:
                 team = DEMO_TEAM if self.options.demo else None
                 self.page = self.page_of(self._server.url, self.known.admin, team)
@@ -110,10 +126,21 @@ class LocalService:
                 part.drain()
         self.stage.log("service stopped")
         self.stage.close()
-        if self._aws is not None and self._alone():
+        self._let_go(begun=True)
+
+    def _let_go(self, *, begun: bool) -> None:
+        """Frees the data directory; an engine that was `begun` here ends, unless another process needs it."""
+        if begun and self._aws is not None and self._alone():
             self._aws.stop()
         for lock in self._locks:
             lock.close()
+
+    def _listening(self, gateway: Gateway) -> HttpServer:
+        port = self.options.port
+        try:
+            return HttpServer(gateway.answer, port)
+        except OSError as error:
+            raise PortError(f"port {port}: {error.strerror}; --port 0 takes a free one") from error
 
     def _alone(self) -> bool:
         """Whether no other process serves the other half over this data directory."""

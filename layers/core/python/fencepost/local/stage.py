@@ -17,7 +17,7 @@ from fencepost.domain.instants import ZERO
 from fencepost.domain.limits import Limits
 from fencepost.local.aws import LocalClients
 from fencepost.local.calls import CallLog, InFlight
-from fencepost.local.files import DataDir, Journal
+from fencepost.local.files import DataDir, DataDirError, Journal
 from fencepost.local.gateway.credentials import role_arn
 from fencepost.local.gateway.policy import ACCOUNT
 from fencepost.local.grounds import Ground, LocalQueues, ground
@@ -132,8 +132,11 @@ class LocalStage:
 
     @cached_property
     def secrets(self) -> Secrets:
-        """Seals the teams' secrets with the key in the data directory."""
-        return Secrets(FileWrapper(self.data.secrets_key, token_bytes), token_bytes)
+        """Seals the teams' secrets with the key in the data directory. Raises DataDirError where that is none."""
+        try:
+            return Secrets(FileWrapper(self.data.secrets_key, token_bytes), token_bytes)
+        except ValueError as error:
+            raise DataDirError(f"{self.data.secrets_key}: {error}") from error
 
     @property
     def replaced(self) -> Store | None:

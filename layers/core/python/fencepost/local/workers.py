@@ -90,8 +90,11 @@ class Workers:
 def kill_calling(data: DataDir, patience: float) -> tuple[int, str] | None:
     """Kills a worker as a crash would, in the middle of a call where one begins within `patience` seconds.
 
-    Its pid and the executions whose targets it was calling; None where no worker runs.
+    Its pid and the executions whose targets it was calling; None where no worker runs. Marks that a killed service left
+    are nobody's: their numbers may long be those of other processes.
     """
+    if not data.held("engine"):
+        return None
     deadline = monotonic_seconds() + patience
     while True:
         marks = {mark: _calls(mark) for mark in data.workers.iterdir() if mark.name.isdigit()}
