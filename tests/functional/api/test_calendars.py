@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.application import keys
 from fencepost.application.registry import calendars
-from fencepost.application.store import Update, Won, equals
+from fencepost.application.store import Put, Update, Won, equals
 from fencepost.domain.instants import to_ms
 from tests.support.api import ADMIN, OWNER_ROLE, Front
 from tests.support.clients import Machine
@@ -16,6 +16,7 @@ from tests.support.clients import Machine
 PAYMENTS = "/v1/teams/payments"
 CALENDARS = PAYMENTS + "/calendars"
 HOLIDAYS = CALENDARS + "/holidays"
+BAD = CALENDARS + "/bad"
 EASTER = {"dates": ["2026-04-03", "2026-04-06"]}
 DAILY = {"cron": "0 9 * * *", "timezone": "Europe/Berlin", "exclude": ["holidays"]}
 
@@ -103,7 +104,11 @@ def test_calendars_are_listed_by_name_page_by_page(front):
     first = front.get(CALENDARS + "?limit=1").body
     second = front.get(f"{CALENDARS}?limit=1&cursor={first['next']}").body
     assert [page["items"][0]["name"] for page in (first, second)] == ["april", "may"]
-    assert front.get(f"{CALENDARS}?limit=1&cursor={second['next']}").body == {"items": [], "next": None}
+    assert front.get(f"{CALENDARS}?limit=1&cursor={second['next']}").body == {
+        "items": [],
+        "unreadable": [],
+        "next": None,
+    }
     assert first["items"][0]["entries"] == 2
 
 
@@ -265,3 +270,50 @@ class TestAFiring:
         Machine(front).run("2026-04-03T07:05:00Z")
         [record] = front.get(PAYMENTS + "/jobs/report/executions").body["items"]
         assert record["state"] == "SUCCEEDED"
+
+
+GARBLED = {
+    "without its version": lambda item: {name: value for name, value in item.items() if name != "v"},
+    "with nothing in it": lambda _: {"v": 1},
+    "all words": lambda item: {name: value if name == "v" else "?" for name, value in item.items()},
+    "with numbers beyond all time": lambda item: {**item, "version": 10**30},
+    "with entries that are none": lambda item: {**item, "entries": {"dates": ["soon"]}},
+}
+
+
+class TestUnreadable:
+    """What is stored of a calendar is garbled."""
+
+    @pytest.fixture(params=GARBLED)
+    def front(self, request):
+        made = Front.at("2026-03-01T12:00:00Z")
+        made.put(BAD, {"dates": ["2026-12-24"]})
+        made.put(BAD, {"dates": ["2026-12-25"]})
+        made.put(CALENDARS + "/other", {"dates": ["2026-12-24"]})
+        key = keys.calendar("payments", "bad")
+        item = {name: value for name, value in (made.memory.get(key) or {}).items() if name not in {"pk", "sk"}}
+        made.memory.write(Put(key=key, item=GARBLED[request.param](item)))
+        return made
+
+    def test_it_is_told_and_named_beside_the_rest(self, front):
+        reply = front.get(BAD)
+        assert (reply.status, reply.body["type"]) == (409, "urn:fencepost:problem:unreadable-state")
+        page = front.get(CALENDARS).body
+        assert ([each["name"] for each in page["items"]], page["unreadable"]) == (["other"], ["bad"])
+
+    def test_put_replaces_it_by_the_next_version(self, front):
+        reply = front.put(BAD, {"dates": ["2026-12-25"]})
+        assert (reply.status, reply.body["version"]) == (200, 3)
+        assert front.get(BAD).body == reply.body
+        entry = front.get(BAD + "/versions").body["items"][0]
+        assert "unreadable" in entry["before"]
+
+    def test_delete_removes_it_unless_a_job_names_it(self, front):
+        assert front.delete(BAD).status == 200
+        assert front.get(BAD).status == 404
+        front.put(BAD, {"dates": ["2026-12-26"]})
+        front.job(schedule={"cron": "0 9 * * *", "exclude": ["bad"]})
+        key = keys.calendar("payments", "bad")
+        front.memory.write(Put(key=key, item={"v": 1}))
+        assert front.delete(BAD).status == 409
+        assert front.get(CALENDARS).body["unreadable"] == ["bad"]

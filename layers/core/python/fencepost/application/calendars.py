@@ -27,6 +27,8 @@ from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.schedule import Calendar
 from fencepost.domain.schedule.calendars import calendar_to_wire, parse_calendar
 
+BEYOND = 1_000_000_000
+"""No calendar has ever so many versions."""
 REMEMBERED = timedelta(seconds=5)
 CLOSING = timedelta(seconds=60)
 """How long a delete may take to find out whether some job names the calendar; after that its mark means nothing."""
@@ -53,10 +55,13 @@ def decode_calendar(item: Item) -> Calendar | None:
 
 
 def _read(item: Item) -> Calendar | None:
+    version = item["version"]
+    if type(version) is not int or not 0 < version < BEYOND:
+        raise ValueError(f"its version is {version!r}"[:80])
     if item.get("gone"):
         return None
     name = str(item["sk"]).removeprefix("C#")
-    return parse_calendar(item["entries"], name=name, version=item["version"], dated=from_ms(item["dated"]))
+    return parse_calendar(item["entries"], name=name, version=version, dated=from_ms(item["dated"]))
 
 
 def usable(now: datetime) -> Condition:

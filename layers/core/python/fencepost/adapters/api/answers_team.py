@@ -44,9 +44,10 @@ class CalendarSummary(Out):
 
 
 class CalendarList(Out):
-    """Calendars by name."""
+    """Calendars by name. `unreadable`: the names of those that nobody can read; PUT replaces them."""
 
     items: list[CalendarSummary]
+    unreadable: list[str]
     next: str | None
 
 

@@ -65,8 +65,9 @@ def get(request: Request) -> Answer:
 def browse(request: Request) -> Answer:
     """A team's calendars by name."""
     after = position(request)
-    found, last = list_calendars(request.services.store, request.team, after=after, limit=limit(request))
-    return page(request, [_summary(calendar) for calendar in found], last)
+    found = list_calendars(request.services.store, request.team, after=after, limit=limit(request))
+    shown = [_summary(calendar) for calendar in found.items]
+    return page(request, shown, found.after, unreadable=list(found.unreadable))
 
 
 def delete(request: Request) -> Answer:

@@ -15,7 +15,7 @@ from fencepost.application.registry.results import (
     OverLimit,
     Refusal,
 )
-from fencepost.application.registry.unreadable import UnreadableJobError
+from fencepost.application.registry.unreadable import MendableError
 from fencepost.application.store import OutcomeUnknownError, StoreBusyError
 from fencepost.domain.faults import Fault, Faults
 
@@ -90,7 +90,7 @@ def unavailable(detail: str) -> Answer:
 def cannot_be_read(error: UndecodableError) -> Answer:
     """What the request is about is there, and what is stored of it is garbled: no repeat will help."""
     advice = "nothing was changed; whoever runs the stage can look at what is stored"
-    if isinstance(error, UnreadableJobError):
+    if isinstance(error, MendableError):
         advice = "nothing was changed: declare it in full with PUT, or DELETE it; its revisions can be read"
     return conflict("unreadable-state", f"{error}; {advice}")
 
@@ -121,7 +121,7 @@ def faults_told(act: Callable[[], Answer]) -> Answer:
         return error.answer
     except Faults as found:
         return faulty(found.faults)
-    except UnreadableJobError as error:
+    except MendableError as error:
         return cannot_be_read(error)
 
 

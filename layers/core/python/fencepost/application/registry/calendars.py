@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import TypeAlias
 
 from fencepost.application import keys
@@ -21,11 +20,12 @@ from fencepost.application.calendars import (
     encode_gone,
     usable,
 )
-from fencepost.application.codec import differing
+from fencepost.application.codec import NewerShapeError, UndecodableError, differing
 from fencepost.application.registry.job_changes import Change
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.results import Conflict, Missing, NotAllowed, OverLimit, Refusal
 from fencepost.application.registry.revisions import Entry, encode_entry
+from fencepost.application.registry.unreadable import MendableError, as_read
 from fencepost.application.store import (
     Absent,
     Action,
@@ -47,7 +47,7 @@ from fencepost.application.store import (
     every,
     items,
 )
-from fencepost.domain.instants import floor_ms, to_ms
+from fencepost.domain.instants import floor_ms, from_ms, to_ms
 from fencepost.domain.model import Caller, Job
 from fencepost.domain.schedule import Calendar
 from fencepost.domain.schedule.calendars import calendar_to_wire, parse_calendar
@@ -80,29 +80,56 @@ class CalendarDone:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is stored: the last version, the calendar unless it is deleted."""
+    """What is stored: the last version, the calendar unless it is deleted, and the condition that it still is so. `why`:
+    nobody can read it, and the calendar is a blank one.
+    """
 
     version: int
     calendar: Calendar | None
+    same: Condition
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarPage:
+    """Calendars by name; `after` is the last name that was shown, None at the end. `unreadable`: names of those that
+    nobody can read.
+    """
+
+    items: tuple[Calendar, ...]
+    unreadable: tuple[str, ...]
+    after: str | None
 
 
 _Outcome: TypeAlias = CalendarDone | Refusal
 
 
 def find_calendar(store: Store, team: str, name: str) -> Calendar | None:
-    """The calendar as it is now."""
-    return _found(store, team, name).calendar
+    """The calendar as it is now. Raises MendableError."""
+    found = _found(store, team, name)
+    if found.why is not None:
+        raise MendableError(f"calendar {name} of team {team} is there and cannot be read: {found.why}")
+    return found.calendar
 
 
-def list_calendars(
-    store: Store, team: str, *, after: str | None, limit: int
-) -> tuple[list[Calendar], str | None]:
-    """The first `limit` calendars whose names follow `after`; the last name looked at, None at the end."""
+def list_calendars(store: Store, team: str, *, after: str | None, limit: int) -> CalendarPage:
+    """The first `limit` calendars whose names follow `after`. Raises NewerShapeError."""
     first = keys.calendar(team, after or "")
     query = Query(table=Table.JOBS, pk=first.pk, first=first.sk, last=keys.calendar(team, "~").sk)
-    known = (decode_calendar(item) for item in items(store, query) if item["sk"] != first.sk)
-    found = list(islice((calendar for calendar in known if calendar is not None), limit))
-    return found, found[-1].name if len(found) == limit else None
+    found, unread = list[Calendar](), list[str]()
+    for item in items(store, query):
+        try:
+            calendar = None if item["sk"] == first.sk else decode_calendar(item)
+        except NewerShapeError:
+            raise
+        except UndecodableError:
+            unread.append(str(item["sk"]).removeprefix("C#"))
+            continue
+        found += [] if calendar is None else [calendar]
+        if len(found) == limit:
+            break
+    last = found[-1].name if len(found) == limit else None
+    return CalendarPage(items=tuple(found), unreadable=tuple(unread), after=last)
 
 
 def put_calendar(ports: RegistryPorts, request: CalendarRequest, raw: Mapping[str, object]) -> _Outcome:
@@ -113,13 +140,13 @@ def put_calendar(ports: RegistryPorts, request: CalendarRequest, raw: Mapping[st
         if lost is not None:
             return lost
         wanted = parse_calendar(raw, name=request.name, version=found.version + 1, dated=now, field="")
-        if found.calendar is not None and calendar_to_wire(found.calendar) == calendar_to_wire(wanted):
+        same = found.calendar is not None and calendar_to_wire(found.calendar) == calendar_to_wire(wanted)
+        if found.calendar is not None and same and found.why is None:
             return CalendarDone(calendar=found.calendar)
         over = _over(ports.store, request) if found.calendar is None else None
         if over is not None:
             return over
-        unchanged = Absent() if found.version == 0 else equals("version", found.version)
-        if _written(ports.store, request, found, wanted, now, unchanged):
+        if _written(ports.store, request, found, wanted, now, found.same):
             return CalendarDone(calendar=wanted, created=found.calendar is None)
         ports.clock.sleep(ports.entropy.fraction() * ports.limits.early_send)
     return Conflict(revision=None)
@@ -160,7 +187,24 @@ def _names(job: Job | None) -> frozenset[str]:
 
 def _found(store: Store, team: str, name: str) -> _Found:
     item = store.get(keys.calendar(team, name))
-    return _Found(0, None) if item is None else _Found(item["version"], decode_calendar(item))
+    if item is None:
+        return _Found(0, None, Absent())
+    try:
+        calendar, version = decode_calendar(item), item["version"]
+        return _Found(version, calendar, equals("version", version))
+    except NewerShapeError:
+        raise
+    except UndecodableError as error:
+        return _unread(store, team, name, item, str(error))
+
+
+def _unread(store: Store, team: str, name: str, item: Item, why: str) -> _Found:
+    """What can be done with a calendar that nobody can read: its next version follows the last that is on record."""
+    first = keys.calendar_version(team, name, 0)
+    query = Query(table=first.table, pk=first.pk, first="R#", last="R#~", forward=False, limit=1)
+    numbers = [int(str(entry["sk"]).removeprefix("R#")) for entry in items(store, query)]
+    blank = Calendar(name=name, version=max([1, *numbers]), dated=from_ms(0))
+    return _Found(blank.version, blank, as_read(item, encode_calendar(blank)), why)
 
 
 def _mismatch(request: CalendarRequest, found: _Found) -> Conflict | None:
@@ -173,8 +217,9 @@ def _mismatch(request: CalendarRequest, found: _Found) -> Conflict | None:
 
 
 def _over(store: Store, request: CalendarRequest) -> OverLimit | None:
-    present, _ = list_calendars(store, request.team, after=None, limit=MOST)
-    return OverLimit("calendars", len(present) + 1, MOST) if len(present) >= MOST else None
+    page = list_calendars(store, request.team, after=None, limit=MOST)
+    present = len(page.items) + len(page.unreadable)
+    return OverLimit("calendars", present + 1, MOST) if present >= MOST else None
 
 
 def _dropped(
@@ -183,7 +228,7 @@ def _dropped(
     """None where somebody else wrote meanwhile, or it took too long to look."""
     key, mark = keys.calendar(request.team, request.name), to_ms(now)
     free = either(Lacks("closing"), Compare("closing", "<", to_ms(now - CLOSING)))
-    same = equals("version", found.version)
+    same = found.same
     marked = ports.store.write(Update(key=key, set={"closing": mark}, condition=every(same, free)))
     if isinstance(marked, Lost):
         return None
@@ -209,7 +254,7 @@ def _users(store: Store, request: CalendarRequest) -> list[str]:
 def _item(request: CalendarRequest, found: _Found, item: Item, unchanged: Condition) -> Action:
     """The next version in the place of the last; whoever was about to delete that is no longer."""
     key = keys.calendar(request.team, request.name)
-    if found.calendar is None:
+    if found.calendar is None or found.why is not None:
         return Put(key=key, item=item, condition=unchanged)
     changed, gone = differing(encode_calendar(found.calendar), item)
     return Update(key=key, set=changed, remove=(*gone, "closing"), condition=unchanged)
@@ -233,14 +278,17 @@ def _written(
         source=request.caller.source,
         at=now,
         note=request.note,
-        before=None if found.calendar is None else calendar_to_wire(found.calendar),
+        before=_before(found),
         after=None if wanted is None else calendar_to_wire(wanted),
     )
     item = encode_gone(version, now) if wanted is None else encode_calendar(wanted)
-    outcome = store.transact(
-        [
-            _item(request, found, item, unchanged),
-            Put(key=keys.calendar_version(request.team, request.name, version), item=encode_entry(entry)),
-        ]
-    )
+    key = keys.calendar_version(request.team, request.name, version)
+    noted = Put(key=key, item=encode_entry(entry), condition=Absent() if found.why is not None else None)
+    outcome = store.transact([_item(request, found, item, unchanged), noted])
     return not isinstance(outcome, Cancelled)
+
+
+def _before(found: _Found) -> Mapping[str, object] | None:
+    if found.why is not None:
+        return {"unreadable": found.why}
+    return None if found.calendar is None else calendar_to_wire(found.calendar)

@@ -46,7 +46,11 @@ _DATING = ("begins", "far")
 _LIVING = frozenset({JobState.ACTIVE, JobState.PAUSED, JobState.ERROR})
 
 
-class UnreadableJobError(UndecodableError):
+class MendableError(UndecodableError):
+    """What an owner's PUT replaces and DELETE removes, though nobody can read it."""
+
+
+class UnreadableJobError(MendableError):
     """The job of a name is there, and it or its detail cannot be understood. `job` is its hot item where that much can
     be read; otherwise `item` is what is stored there.
     """
