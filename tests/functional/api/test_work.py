@@ -104,7 +104,7 @@ class TestRedrive:
 
     def test_what_is_not_dead_is_not_redriven(self, front, path):
         front.post(path + "/redrive")
-        reply = front.post(path + "/redrive")
+        reply = front.post(path + "/redrive", by=ADMIN)
         assert (reply.status, reply.body["type"]) == (409, "urn:fencepost:problem:not-dead")
 
     def test_nothing_of_a_deleted_job_is_redriven(self, front, path):

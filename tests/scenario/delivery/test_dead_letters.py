@@ -11,7 +11,7 @@ import pytest
 from fencepost.adapters.seam import PortCall
 from fencepost.application import keys
 from fencepost.application.codec import UndecodableError
-from fencepost.application.delivery.redrive import JobDeleted, NoSuchExecution, NotDead, Redriven
+from fencepost.application.delivery.redrive import JobDeleted, NoSuchExecution, NotDead, OnItsWay, Redriven
 from fencepost.application.delivery.results import Acknowledge, PutBack
 from fencepost.application.planting import WATERMARK
 from fencepost.application.ports import Outgoing, QueueName, QueueUnavailableError
@@ -232,7 +232,9 @@ def test_a_second_death_is_another_one_and_told_as_such():
 def test_redrive_takes_only_what_is_dead_of_a_job_that_is_there():
     world, record = dead()
     assert redrive(world, record) != NotDead(S.DEAD)
-    assert redrive(world, record) == NotDead(S.QUEUED)
+    assert redrive(world, record) == OnItsWay(world.record(record))
+    other = Caller(principal="arn:aws:iam::111122223333:role/another")
+    assert world.parts.redrive.one(other, "payments", record.id, world.clock.now()) == NotDead(S.QUEUED)
     stranger = world.parts.redrive.one(OWNER, "reports", record.id, world.clock.now())
     assert stranger == NoSuchExecution()
     world, record = dead()

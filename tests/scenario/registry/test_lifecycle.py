@@ -8,7 +8,7 @@ from fencepost.application import keys
 from fencepost.application.admission.lanes import encode_entry
 from fencepost.application.codec_job import encode_job
 from fencepost.application.registry.jobs import Would
-from fencepost.application.registry.lifecycle import Swept
+from fencepost.application.registry.lifecycle import AtRest, Swept
 from fencepost.application.registry.results import Missing, NotAllowed
 from fencepost.application.registry.views import coming, shown_state
 from fencepost.application.store import Put, Update, equals
@@ -80,7 +80,9 @@ class TestPause:
 
     def test_a_paused_job_is_not_paused_again(self, registry):
         registry.pause("hourly")
-        assert isinstance(registry.pause("hourly"), NotAllowed)
+        assert isinstance(registry.pause("hourly", note="for another reason"), NotAllowed)
+        assert isinstance(registry.pause("hourly"), AtRest)
+        assert registry.job("hourly").revision == 2
 
     def test_an_edit_of_a_paused_job_leaves_it_paused_and_explains_what_it_slept_through(self, registry):
         registry.pause("hourly")

@@ -1,15 +1,17 @@
 """Request keys: the first answer to a key is the answer to every repetition; another request under it is refused.
 
 Keys belong to a team. The key is taken before the work, so that two copies of one request never both do it; when a
-worker dies between, the next copy takes over after a while, with the instant at which the first came in.
+worker dies between, the next copy takes over after a while, with the instant at which the first came in. Some writes
+leave a mark in the key's item, in their own transaction: whoever finds it knows that the work was done, and only answers.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from fencepost.application import keys
 from fencepost.application.codec import VERSION, compact
@@ -38,6 +40,14 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Effected:
+    """The work was done, and the answer lost: `effect` says what it was, and the request counts as of `accepted_at`."""
+
+    accepted_at: datetime
+    effect: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
     """The request was answered before."""
 
@@ -54,7 +64,7 @@ class InProgress:
     """The first copy is not done yet."""
 
 
-Taken: TypeAlias = Begun | Replayed | OtherRequest | InProgress
+Taken: TypeAlias = Begun | Effected | Replayed | OtherRequest | InProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +102,21 @@ def settle(store: Store, request: RequestKey, answer: Recorded) -> None:
     store.write(write)
 
 
+def mark(request: RequestKey, effect: Mapping[str, Any]) -> Update:
+    """Says in the transaction of the work itself that it is done, at most once: lost where another copy did it."""
+    return Update(
+        key=keys.idempotency(request.team, request.key),
+        set={"effect": effect},
+        condition=every(equals("digest", request.digest), Lacks("effect")),
+    )
+
+
 def release(store: Store, request: RequestKey) -> None:
-    """Gives the key back: the request changed nothing."""
+    """Gives the key back: the request changed nothing. One that is marked is kept."""
     store.write(
         Delete(
             key=keys.idempotency(request.team, request.key),
-            condition=every(equals("digest", request.digest), Lacks("status")),
+            condition=every(equals("digest", request.digest), Lacks("status"), Lacks("effect")),
         )
     )
 
@@ -108,6 +127,8 @@ def _known(store: Store, request: RequestKey, item: Item, now: datetime) -> Take
     if "status" in item:
         body = None if "body" not in item else zlib.decompress(bytes(item["body"]))
         return Replayed(answer=Recorded(status=item["status"], body=body, etag=item.get("etag")))
+    if "effect" in item:
+        return Effected(accepted_at=from_ms(item["since"]), effect=item["effect"])
     if now - from_ms(item["try"]) < ABANDONED_AFTER:
         return InProgress()
     again = Update(

@@ -30,7 +30,7 @@ def bulk(request: Request) -> Answer:
 def _one(request: Request, item: BulkItem) -> Answer:
     headers = {} if item.revision is None else {"if-match": etag(item.revision)}
     path = {**request.path, "job": item.name}
-    alone = replace(request, path=path, headers=headers, body=item.job)
+    alone = replace(request, path=path, headers=headers, body=item.job, marked_by=None)
     return refused(lambda: jobs.delete(alone) if item.job is None else jobs.put(alone))
 
 

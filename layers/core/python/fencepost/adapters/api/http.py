@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fencepost.application.idempotency import RequestKey
 from fencepost.domain.model import Caller
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ JSON = "application/json"
 class Request:
     """One call of `resource`, a route's path. `path` holds the route's variables, header names are lower case, `query`
     its declared parameters as read, `body` the JSON value (None where there is none). `now` is when it came in, `key`
-    its Idempotency-Key.
+    its Idempotency-Key; `marked_by`: where a write may leave a mark that it is done; `effect`: the mark that an earlier
+    copy of the request left, so that there is nothing to do but to answer.
     """
 
     services: Services
@@ -31,6 +33,8 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: object = None
     key: str | None = None
+    marked_by: RequestKey | None = None
+    effect: Mapping[str, Any] | None = None
 
     @property
     def team(self) -> str:

@@ -13,6 +13,7 @@ from fencepost.adapters.api.problems import conflict, unavailable
 from fencepost.adapters.api.reading import compact_json
 from fencepost.application.idempotency import (
     Begun,
+    Effected,
     InProgress,
     OtherRequest,
     Recorded,
@@ -48,7 +49,11 @@ def once(
     match taken:
         case Begun(accepted_at=accepted_at):
             keep = _plain if secrets is None else _sealing(secrets, named.team)
-            return _begun(replace(request, now=accepted_at, key=key), named, handle, keep)
+            accepted = replace(request, now=accepted_at, key=key, marked_by=named)
+            return _begun(accepted, named, handle, keep)
+        case Effected(accepted_at=accepted_at, effect=effect):
+            keep = _plain if secrets is None else _sealing(secrets, named.team)
+            return _begun(replace(request, now=accepted_at, key=key, effect=effect), named, handle, keep)
         case Replayed(answer=recorded):
             return _replayed(recorded) if secrets is None else _reopened(recorded, secrets)
         case OtherRequest():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,18 +19,19 @@ from fencepost.adapters.api.translate import job_draft, patched_draft, settled_d
 from fencepost.application.registry import lifecycle, revisions
 from fencepost.application.registry.commit import Done
 from fencepost.application.registry.drafts import JobDraft
-from fencepost.application.registry.job_changes import Change, Current, Unread
+from fencepost.application.registry.job_changes import Change, Current
 from fencepost.application.registry.jobs import Declared, JobRequest, Unchanged, Would, declare
-from fencepost.application.registry.lifecycle import Swept
+from fencepost.application.registry.lifecycle import AtRest, Swept
 from fencepost.application.registry.listing import Filter, list_jobs
 from fencepost.application.registry.locate import locate, locate_uid
-from fencepost.application.registry.reading import detail_of
+from fencepost.application.registry.reading import detail_of, job_by_uid
 from fencepost.application.registry.results import Refusal
-from fencepost.application.registry.sweep import would_cancel
+from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted, would_cancel
+from fencepost.application.registry.unreadable import UnreadableJobError
 from fencepost.application.registry.views import coming, outlook
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.identity import NAME_PATTERN
-from fencepost.domain.model import Detail, Job, Tier
+from fencepost.domain.model import Detail, Execution, Job, Tier
 from fencepost.domain.schedule.reading import read_instant
 from fencepost.domain.states import JobState
 
@@ -40,12 +41,16 @@ def put(request: Request) -> Answer:
     if not NAME_PATTERN.fullmatch(request.job):
         raise Faults([Fault(field="job", value=request.job, rule=NAME_RULE)])
     draft = job_draft(_declaration(request))
+    if request.effect is not None:
+        return _done_before(request, request.effect)
     return _declared(request, declare(request.services.registry, _asked(request), lambda _: draft))
 
 
 def patch(request: Request) -> Answer:
     """Changes what the body names."""
     raw = _declaration(request)
+    if request.effect is not None:
+        return _done_before(request, request.effect)
 
     def draw(current: Current | None) -> JobDraft:
         return job_draft(raw) if current is None else patched_draft(current, raw)
@@ -67,12 +72,21 @@ def get(request: Request) -> Answer:
 
 def delete(request: Request) -> Answer:
     """Frees the name and cancels what is not running."""
+    if request.effect is not None:
+        return _done_before(
+            request, request.effect, lambda uid: cancel_deleted(request.services.registry, uid)
+        )
     return _swept(request, lifecycle.delete(request.services.registry, _asked(request)))
 
 
 def pause(request: Request) -> Answer:
     """Nothing of the job's schedule starts any more."""
     body = checked(PauseBody, read_object(request.body))
+    if request.effect is not None:
+        begun_too, ports = body.cancel_started, request.services.registry
+        return _done_before(
+            request, request.effect, lambda uid: cancel_unstarted(ports, uid, begun_too=begun_too)
+        )
     until = None
     if body.until is not None:
         try:
@@ -93,6 +107,8 @@ def pause(request: Request) -> Answer:
 def resume(request: Request) -> Answer:
     """The job fires again, out of a pause or an error."""
     body = checked(NoteBody, read_object(request.body))
+    if request.effect is not None:
+        return _done_before(request, request.effect)
     outcome = lifecycle.resume(request.services.registry, _asked(request, note=body.note))
     if isinstance(outcome, Swept):
         return _changed(request, outcome.done.change)
@@ -146,6 +162,7 @@ def _asked(request: Request, *, note: str | None = None, must_exist: bool = Fals
         present=wanted.present or must_exist,
         note=note,
         dry_run=request.query.get("dry_run") is True,
+        key=request.marked_by,
     )
 
 
@@ -161,11 +178,37 @@ def _declared(request: Request, outcome: Declared) -> Answer:
             return refusal(outcome)
 
 
-def _swept(request: Request, outcome: Swept | Would | Refusal) -> Answer:
+def _done_before(
+    request: Request, effect: Mapping[str, Any], sweep: Callable[[str], tuple[Execution, ...]] | None = None
+) -> Answer:
+    """An earlier copy of the request did it, and died before it could answer: the job as it is by now. `sweep` is done
+    again while nobody has changed the job since.
+    """
+    uid = str(effect["uid"])
+    job = job_by_uid(request.services.store, uid)
+    if job is None:
+        return missing("job", request.job)
+    cancelled = sweep(uid) if sweep is not None and job.revision == effect["rev"] else ()
+    swept = {} if sweep is None else {"cancelled": [str(record.id) for record in cancelled]}
+    try:
+        answer = _job(request, job, detail_of(request.services.store, job), 201 if effect["new"] else 200)
+    except UnreadableJobError as error:
+        if sweep is None:
+            raise
+        answer = _left(request, job, error.why)
+    return replace(answer, body={**_fields(answer), **swept})
+
+
+def _swept(request: Request, outcome: Swept | AtRest | Would | Refusal) -> Answer:
     match outcome:
+        case AtRest(current=current, cancelled=cancelled):
+            answer = _job(request, current.job, current.detail)
+            swept = {"cancelled": [str(record.id) for record in cancelled]}
+            return replace(answer, body={**_fields(answer), **swept})
         case Swept(done=done, cancelled=cancelled):
             unread = done.change.unread
-            answer = _changed(request, done.change) if unread is None else _gone(request, done.change, unread)
+            job = done.change.job
+            answer = _changed(request, done.change) if unread is None else _left(request, job, unread.why)
             swept = {"cancelled": [str(record.id) for record in cancelled]}
             return Answer(body={**_fields(answer), **swept}, headers=answer.headers)
         case Would(change=change):
@@ -184,11 +227,11 @@ def _job(request: Request, job: Job, detail: Detail, status: int = 200) -> Answe
     return Answer(status=status, body=render.job(job, detail, ahead), headers={"ETag": etag(job.revision)})
 
 
-def _gone(request: Request, change: Change, unread: Unread) -> Answer:
+def _left(request: Request, job: Job, why: str) -> Answer:
     """A job that is deleted and could not be read: what its item says now, and why there is no more."""
-    ahead = outlook(request.services.store, change.job, request.services.now())
-    body = render.job_summary(change.job, ahead) | {"unreadable": unread.why}
-    return Answer(body=body, headers={"ETag": etag(change.job.revision)})
+    ahead = outlook(request.services.store, job, request.services.now())
+    body = render.job_summary(job, ahead) | {"unreadable": why}
+    return Answer(body=body, headers={"ETag": etag(job.revision)})
 
 
 def _fields(answer: Answer) -> dict[str, Any]:

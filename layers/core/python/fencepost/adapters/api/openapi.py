@@ -42,6 +42,7 @@ _REFUSALS = {
 }
 
 
+_LOST = " Where it was done and that answer was lost, the answer shows what became of it by then."
 _GATEWAYS = {
     "type": "object",
     "description": "What Amazon API Gateway itself says to a call that is not signed, or that IAM does not allow.",
@@ -132,6 +133,7 @@ def _header_parameters(route: Route) -> Iterator[dict[str, Any]]:
         yield _header("If-None-Match", None, "304 if the entity tag is among these.")
     if route.writes:
         says = "The same key and request is answered as the first time, for 24 hours."
+        says += _LOST if route.marks else ""
         yield _header("Idempotency-Key", "^[!-~]{1,128}$", says)
 
 

@@ -22,7 +22,8 @@ class Route:
     status. `conditional`: it answers and obeys entity tags; `writes`: it obeys
     Idempotency-Key. `conflicts`: it may answer 409. `secret`: its answer holds
     a secret, and is kept for repetitions in an envelope only. `asks`: it
-    changes nothing, though it is a POST.
+    changes nothing, though it is a POST. `marks`: its write says in the key's
+    item that it is done.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Route:
     conflicts: bool = False
     secret: bool = False
     asks: bool = False
+    marks: bool = False
 
     @property
     def writes(self) -> bool:

@@ -62,6 +62,7 @@ EXECUTION_ROUTES = (
         optional_body=True,
         gives={200: answers_work.Execution},
         conflicts=True,
+        marks=True,
     ),
     Route(
         name="listDeadLetters",

@@ -43,6 +43,7 @@ JOB_ROUTES = (
         query=(DRY_RUN,),
         conditional=True,
         conflicts=True,
+        marks=True,
     ),
     Route(
         name="patchJob",
@@ -56,6 +57,7 @@ JOB_ROUTES = (
         query=(DRY_RUN,),
         conditional=True,
         conflicts=True,
+        marks=True,
     ),
     Route(
         name="getJob",
@@ -79,12 +81,13 @@ JOB_ROUTES = (
         query=(DRY_RUN,),
         conditional=True,
         conflicts=True,
+        marks=True,
     ),
     Route(
         name="pauseJob",
         method="POST",
         path=JOB + "/pause",
-        says="Let nothing of the schedule start any more.",
+        says="Let nothing of the schedule start any more. The same pause again changes nothing.",
         role=Role.OPERATOR,
         handle=jobs.pause,
         takes=models.PauseBody,
@@ -93,6 +96,7 @@ JOB_ROUTES = (
         query=(DRY_RUN,),
         conditional=True,
         conflicts=True,
+        marks=True,
     ),
     Route(
         name="resumeJob",
@@ -107,6 +111,7 @@ JOB_ROUTES = (
         query=(DRY_RUN,),
         conditional=True,
         conflicts=True,
+        marks=True,
     ),
     Route(
         name="runJob",

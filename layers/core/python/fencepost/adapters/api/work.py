@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import assert_never
 
-from fencepost.adapters.api.executions import one
+from fencepost.adapters.api.executions import find, one
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.models import CompleteBody, FailBody, HeartbeatBody, NoteBody, RedriveBody
 from fencepost.adapters.api.problems import ProblemError, conflict, detail_of, missing
 from fencepost.adapters.api.reading import checked, read_object
 from fencepost.application.delivery import redrive as redriving
 from fencepost.application.delivery import worker
+from fencepost.application.idempotency import RequestKey
 from fencepost.application.registry.dead_letters import list_dead_letters
 from fencepost.application.registry.reading import find_job
 from fencepost.domain.identity import ExecutionId
@@ -51,16 +52,20 @@ def fail(request: Request) -> Answer:
 def redrive(request: Request) -> Answer:
     """A dead execution goes back to the queue, with its budget anew."""
     checked(NoteBody, read_object(request.body))
-    return _redriven(request, identity(request))
+    found = find(request) if request.effect is not None else None
+    if found is not None:  # an earlier copy of the request did it, and died before it could answer
+        return one(request, found)
+    return _redriven(request, identity(request), request.marked_by)
 
 
-def _redriven(request: Request, execution: ExecutionId) -> Answer:
-    answer = request.services.delivery.redrive.one(request.caller, request.team, execution, request.now)
+def _redriven(request: Request, execution: ExecutionId, key: RequestKey | None = None) -> Answer:
+    answer = request.services.delivery.redrive.one(request.caller, request.team, execution, request.now, key)
     match answer:
-        case redriving.Redriven(record):
+        case redriving.Redriven(record) | redriving.OnItsWay(record):
             return one(request, record)
         case redriving.NotDead(state):
-            return conflict("not-dead", f"only what is DEAD can be redriven; this is {state}")
+            rule = "only what is DEAD can be redriven"
+            return conflict("not-dead", f"{rule}; this is {state}, and nothing was changed")
         case redriving.JobDeleted():
             return conflict("job-deleted", "its job was deleted, and nothing of it begins any more")
         case redriving.NoSuchExecution():

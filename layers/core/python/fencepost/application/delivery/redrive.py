@@ -9,11 +9,12 @@ from typing import TypeAlias
 from fencepost.application.delivery.dead_letters import dead_letter_removed
 from fencepost.application.delivery.records import redriven
 from fencepost.application.delivery.tools import Tools
+from fencepost.application.idempotency import RequestKey, mark
 from fencepost.application.planting import wake_timer
-from fencepost.application.store import StoreBusyError
+from fencepost.application.store import Action, StoreBusyError
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_ms
-from fencepost.domain.model import Caller, Execution, Job, Origin
+from fencepost.domain.model import Caller, Execution, Job, Origin, Tier
 from fencepost.domain.states import ExecutionState, JobState
 
 ROUNDS = 5
@@ -22,6 +23,13 @@ ROUNDS = 5
 @dataclass(frozen=True, slots=True)
 class Redriven:
     """It is on its way again: same identity and body, its budget anew, a larger fence at its next lease."""
+
+    record: Execution
+
+
+@dataclass(frozen=True, slots=True)
+class OnItsWay:
+    """The same caller redrove it already, and it has not begun: nothing was changed."""
 
     record: Execution
 
@@ -43,7 +51,7 @@ class NoSuchExecution:
     """The team has none of this id."""
 
 
-RedriveAnswer: TypeAlias = Redriven | NotDead | JobDeleted | NoSuchExecution
+RedriveAnswer: TypeAlias = Redriven | OnItsWay | NotDead | JobDeleted | NoSuchExecution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,26 +60,37 @@ class Redrive:
 
     tools: Tools
 
-    def one(self, caller: Caller, team: str, identity: ExecutionId, now: datetime) -> RedriveAnswer:
-        """DEAD to QUEUED, its dead letter gone and a timer planted, in one transaction; then sent (protocol A1).
+    def one(
+        self,
+        caller: Caller,
+        team: str,
+        identity: ExecutionId,
+        now: datetime,
+        key: RequestKey | None = None,
+    ) -> RedriveAnswer:
+        """DEAD to QUEUED, its dead letter gone and a timer planted, in one transaction; then sent (protocol A1). The
+        transaction marks `key`, the request's, as done.
 
         Raises StoreError when a repeat may help.
         """
+        marks = () if key is None else (mark(key, {"execution": str(identity)}),)
         for _ in range(ROUNDS):
             record = self.tools.reads.record(identity)
             if record is None or record.team != team:
                 return NoSuchExecution()
             if record.state is not ExecutionState.DEAD:
-                return NotDead(record.state)
+                return OnItsWay(record) if _redriven_by(caller, record) else NotDead(record.state)
             job = self.tools.reads.job(identity.uid)
             if job is None or job.state is JobState.DELETED:
                 return JobDeleted()
-            again = self._moved(record, caller, now)
+            again = self._moved(record, caller, now, marks)
             if again is not None:
                 return Redriven(again)
         raise StoreBusyError(f"{identity}: others keep moving it")
 
-    def _moved(self, record: Execution, caller: Caller, now: datetime) -> Execution | None:
+    def _moved(
+        self, record: Execution, caller: Caller, now: datetime, marks: tuple[Action, ...]
+    ) -> Execution | None:
         after = redriven(record, caller.principal)
         at, limits = floor_ms(now), self.tools.limits
         timer = self.tools.commit_with_timer(
@@ -79,11 +98,19 @@ class Redrive:
             after,
             lambda moment: wake_timer(after.record, at, now=moment, limits=limits),
             dead_letter_removed(record),
+            *marks,
         )
         if timer is None:
             return None
         self.tools.hand_over(after.record, timer)
         return after.record
+
+
+def _redriven_by(caller: Caller, record: Execution) -> bool:
+    """Whether the record waits for what this caller's redrive asked for: it was tried before, and has not begun since."""
+    waits = record.state in {ExecutionState.QUEUED, ExecutionState.WAITING} and record.attempt == 0
+    redriven_so = record.tier is Tier.RECOVERY and record.fence > 0
+    return waits and redriven_so and record.actor == caller.principal
 
 
 @dataclass(frozen=True, slots=True)

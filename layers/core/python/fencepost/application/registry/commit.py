@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from fencepost.application.idempotency import RequestKey, mark
 from fencepost.application.ports import QueueUnavailableError
 from fencepost.application.registry.job_changes import Change
 from fencepost.application.registry.job_writes import Stamp, actions
@@ -47,10 +48,14 @@ class Done:
     at: datetime
 
 
-def commit(ports: RegistryPorts, caller: Caller, note: str | None, plan: Plan[T]) -> Done | T | Conflict:
-    """Reads, decides and writes by `plan` until it holds; whatever else `plan` returns is the answer.
+def commit(
+    ports: RegistryPorts, caller: Caller, note: str | None, plan: Plan[T], key: RequestKey | None = None
+) -> Done | T | Conflict:
+    """Reads, decides and writes by `plan` until it holds; whatever else `plan` returns is the answer. The write marks
+    `key`, the request's, as done.
 
-    Conflict if others kept winning. Raises StoreBusyError where the store itself was the obstacle to the end.
+    Conflict if others kept winning, or did it under the same key. Raises StoreBusyError where the store itself was the
+    obstacle to the end.
     """
     deadline = ports.clock.now() + ports.limits.writer_gives_up
     raced = False
@@ -61,16 +66,24 @@ def commit(ports: RegistryPorts, caller: Caller, note: str | None, plan: Plan[T]
         change = plan(now)
         if not isinstance(change, Change):
             return change
-        batch = actions(change, Stamp(caller=caller, now=now, note=note), ports.limits)
+        marks = () if key is None else (mark(key, effect_of(change)),)
+        batch = (*marks, *actions(change, Stamp(caller=caller, now=now, note=note), ports.limits))
         outcome = _transact(ports, batch)
         if isinstance(outcome, Committed):
             _claim(ports, change)
             return Done(change=change, at=now)
         raced = _overtaken(batch, outcome)
+        if marks and outcome.reasons and outcome.reasons[0].cause is Cause.CONDITION:
+            break
         ports.clock.sleep(ports.entropy.fraction() * min(_STEP * 2**tried, _LONGEST_STEP))
     if raced:
         return Conflict(revision=None)
     raise StoreBusyError("the store did not take the write in time")
+
+
+def effect_of(change: Change) -> dict[str, Any]:
+    """What a repeat of the request has to know of what the first one did."""
+    return {"uid": change.job.uid, "rev": change.job.revision, "new": change.before is None}
 
 
 def _transact(ports: RegistryPorts, batch: Sequence[Action]) -> Committed | Cancelled:

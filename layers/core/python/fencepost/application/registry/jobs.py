@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from fencepost.application.calendars import TeamCalendars
+from fencepost.application.idempotency import RequestKey
 from fencepost.application.registry.commit import Done, commit
 from fencepost.application.registry.drafts import JobDraft, specify
 from fencepost.application.registry.job_changes import Change, Current, Moment, created, edited, restated
@@ -30,7 +31,7 @@ class JobRequest:
     """Who wants to change which job. `expected` is the revision that the caller saw; None where it does not care.
 
     `absent`: only if the name is free; `present`: only if it is taken. `whole`: what is declared says all of it, so that
-    nothing of what is there need be readable. `dry_run`: decide and answer, write nothing.
+    nothing of what is there need be readable. `dry_run`: decide and answer, write nothing. `key`: marked with the write.
     """
 
     caller: Caller
@@ -42,6 +43,7 @@ class JobRequest:
     whole: bool = True
     note: str | None = None
     dry_run: bool = False
+    key: RequestKey | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,7 @@ def declare(ports: RegistryPorts, request: JobRequest, draw: Draw) -> Declared:
             return Would(change=change)
         return notices(change, team) if isinstance(change, Change) else change
 
-    outcome: Declared = commit(ports, request.caller, request.note, plan)
+    outcome: Declared = commit(ports, request.caller, request.note, plan, request.key)
     if isinstance(outcome, Done):
         note(ports.store, owners[-1], outcome.change)
         if outcome.change.instead is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeAlias
 
 from fencepost.application.registry.commit import Done, commit
 from fencepost.application.registry.job_changes import (
@@ -31,6 +32,16 @@ from fencepost.domain.states import ExecutionState, JobState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AtRest:
+    """It was paused already, by the same caller with the same words and the same end: no revision, no entry. What such a
+    pause cancels was looked for again.
+    """
+
+    current: Current
+    cancelled: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
     """The write that was done, and the executions that it cancelled at once; the others are cancelled when their
     turn comes, since delivery asks the job before it starts anything.
@@ -40,6 +51,9 @@ class Swept:
     cancelled: tuple[Execution, ...] = ()
 
 
+Step: TypeAlias = Callable[[Current, Moment], Change | AtRest | None]
+
+
 def pause(
     ports: RegistryPorts,
     request: JobRequest,
@@ -47,12 +61,20 @@ def pause(
     until: datetime | None = None,
     cancel_started: bool = False,
     always_told: bool = False,
-) -> Swept | Would | Refusal:
+) -> Swept | AtRest | Would | Refusal:
     """Nothing of this job's schedule starts any more. `cancel_started` ends those between two attempts as well;
     `always_told`: the team is told whether it asked to be or not.
     """
     asked = Pause(by=request.caller.principal, note=request.note, until=until)
-    outcome = _move(ports, request, lambda current, at: paused(current, asked, at), always_told=always_told)
+
+    def step(current: Current, at: Moment) -> Change | AtRest | None:
+        return AtRest(current=current) if rests(current.job, asked) else paused(current, asked, at)
+
+    outcome = _move(ports, request, step, always_told=always_told)
+    if isinstance(outcome, AtRest) and not request.dry_run:
+        return replace(
+            outcome, cancelled=cancel_unstarted(ports, outcome.current.job.uid, begun_too=cancel_started)
+        )
     if not isinstance(outcome, Done):
         return outcome
     cancelled = cancel_unstarted(ports, outcome.change.job.uid, begun_too=cancel_started)
@@ -67,7 +89,7 @@ def resume(
     `effective`: as of when, where that is past; what fell due since then is the misfire policy's.
     """
     outcome = _move(ports, request, lambda current, at: resumed(current, replace(at, effective=effective)))
-    return Swept(done=outcome) if isinstance(outcome, Done) else outcome
+    return Swept(done=outcome) if isinstance(outcome, Done) else _moved(outcome)
 
 
 def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal:
@@ -76,21 +98,35 @@ def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal
     """
     outcome = _move(ports, request, deleted, unread_too=True)
     if not isinstance(outcome, Done):
-        return outcome
+        return _moved(outcome)
     return Swept(done=outcome, cancelled=cancel_deleted(ports, outcome.change.job.uid))
+
+
+def rests(job: Job, asked: Pause) -> bool:
+    """Whether the job is paused already just as it is asked for."""
+    as_it_is = Pause(by=str(job.paused_by), note=job.state_reason, until=job.paused_until)
+    return job.state is JobState.PAUSED and as_it_is == asked
+
+
+def _moved(outcome: AtRest | Would | Refusal) -> Would | Refusal:
+    match outcome:
+        case AtRest():
+            raise AssertionError("only a pause leaves a job as it is")
+        case _:
+            return outcome
 
 
 def _move(
     ports: RegistryPorts,
     request: JobRequest,
-    step: Callable[[Current, Moment], Change | None],
+    step: Step,
     *,
     always_told: bool = False,
     unread_too: bool = False,
-) -> Done | Would | Refusal:
+) -> Done | AtRest | Would | Refusal:
     owners: list[Team] = []
 
-    def plan(now: datetime) -> Change | Would | Refusal:
+    def plan(now: datetime) -> Change | AtRest | Would | Refusal:
         team = known_team(
             ports.store, request.team
         )  # a job of a team that is being deleted is deleted with it
@@ -110,7 +146,7 @@ def _move(
             return over
         return Would(change=change) if request.dry_run else notices(change, team, always=always_told)
 
-    outcome: Done | Would | Refusal = commit(ports, request.caller, request.note, plan)
+    outcome: Done | AtRest | Would | Refusal = commit(ports, request.caller, request.note, plan, request.key)
     if isinstance(outcome, Done):
         note(ports.store, owners[-1], outcome.change)
     return outcome
@@ -120,9 +156,9 @@ def _stepped(
     ports: RegistryPorts,
     request: JobRequest,
     team: Team,
-    step: Callable[[Current, Moment], Change | None],
+    step: Step,
     now: datetime,
-) -> Change | Refusal:
+) -> Change | AtRest | Refusal:
     current = find_current(ports.store, request.team, request.name)
     if current is None:
         return Missing("job", request.name)
