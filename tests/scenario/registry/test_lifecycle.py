@@ -168,6 +168,60 @@ class TestResume:
             from_wire("2026-03-01T16:00:00Z")
         ]
 
+    def test_A_what_fell_due_in_an_error_is_explained_whatever_an_ended_generation_left_behind(
+        self, registry
+    ):
+        """An edit ended the hourly generation; its timer for 15:00 is settled later than the new one's is spoiled."""
+        registry.clock.set("2026-03-01T12:30:00Z")
+        registry.put("hourly", {"cron": "30 * * * *"})
+        job = registry.job("hourly")
+        registry.execution(job, "2026-03-01T13:30:00Z", ExecutionState.SUCCEEDED)
+        registry.execution(
+            replace(job, generation=1),
+            "2026-03-01T15:00:00Z",
+            ExecutionState.CANCELLED,
+            reason=Reason.SUPERSEDED,
+        )
+        registry.store.write(Put(key=keys.job(job.uid), item=encode_job(replace(job, state=JobState.ERROR))))
+        registry.clock.set("2026-03-01T16:10:00Z")
+        registry.pause("hourly")
+
+        [span] = [record for record in registry.records(job.uid) if record.id.kind is ExecutionKind.RANGE]
+        assert (to_wire(span.due), to_wire(span.until)) == (
+            "2026-03-01T14:30:00.000Z",
+            "2026-03-01T15:30:00.000Z",
+        )
+
+    @pytest.mark.parametrize("move", ["resume", "edit"])
+    def test_A_what_ran_before_an_error_is_not_explained_again(self, registry, move):
+        job = registry.job("hourly")
+        registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.SUCCEEDED)
+        registry.store.write(Put(key=keys.job(job.uid), item=encode_job(replace(job, state=JobState.ERROR))))
+        registry.clock.set("2026-03-01T15:30:00Z")
+        if move == "resume":
+            registry.resume("hourly")
+        else:
+            registry.put("hourly", {"cron": "15 * * * *"})
+
+        [span] = [record for record in registry.records(job.uid) if record.id.kind is ExecutionKind.RANGE]
+        assert to_wire(span.due) == "2026-03-01T14:00:00.000Z"
+
+    def test_the_count_of_firings_is_that_of_what_is_not_claimed_anew(self):
+        """14:00 and 15:00 were claimed ahead when the job was paused; from the resume on they are planted again."""
+        registry = Registry.at("2026-03-01T12:00:00Z")
+        registry.put("thrice", {**HOURLY, "max_firings": 3})
+        job = registry.job("thrice")
+        registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.SUCCEEDED, ordinal=1)
+        for ordinal, instant in ((2, "2026-03-01T14:00:00Z"), (3, "2026-03-01T15:00:00Z")):
+            registry.execution(job, instant, ExecutionState.CANCELLED, ordinal=ordinal, reason=Reason.PAUSED)
+        registry.clock.set("2026-03-01T13:30:00Z")
+        registry.pause("thrice")
+        registry.resume("thrice")
+
+        [timer] = registry.timers(generation=3)
+        assert (timer.instant, timer.ordinal) == (from_wire("2026-03-01T14:00:00Z"), 2)
+        assert len(coming(registry.store, registry.job("thrice"), registry.clock.now())) == 2
+
     def test_the_count_of_firings_goes_on_after_a_pause(self):
         registry = Registry.at("2026-03-01T12:00:00Z")
         registry.put("thrice", {**HOURLY, "max_firings": 3})

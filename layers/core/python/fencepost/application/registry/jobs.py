@@ -10,6 +10,7 @@ from typing import TypeAlias
 from fencepost.application.calendars import TeamCalendars
 from fencepost.application.idempotency import RequestKey
 from fencepost.application.registry.commit import Done, commit
+from fencepost.application.registry.counting import explained
 from fencepost.application.registry.drafts import JobDraft, specify
 from fencepost.application.registry.job_changes import Change, Current, Moment, created, edited, restated
 from fencepost.application.registry.notices import notices
@@ -77,6 +78,8 @@ def declare(ports: RegistryPorts, request: JobRequest, draw: Draw) -> Declared:
         owners.append(team)
         at = Moment(now=now, limits=ports.limits, retention=team.retention)
         there = _there(ports, request, at)
+        if there.current is not None:
+            at = explained(ports.store, there.current.job, at)
         if request.present and there.named is None:
             return Missing("job", request.name)
         lost = mismatch(request, there.named)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from fencepost.application.registry.commit import Done, commit
+from fencepost.application.registry.counting import counted
 from fencepost.application.registry.job_changes import (
     Change,
     Current,
@@ -20,15 +21,14 @@ from fencepost.application.registry.job_changes import (
 from fencepost.application.registry.jobs import JobRequest, Would, mismatch
 from fencepost.application.registry.notices import notices
 from fencepost.application.registry.ports import RegistryPorts
-from fencepost.application.registry.reading import find_current, known_team, newest_occurrence, schedule_of
+from fencepost.application.registry.reading import find_current, known_team
 from fencepost.application.registry.results import Missing, NotAllowed, Refusal
 from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted
 from fencepost.application.registry.unreadable import UnreadableJobError, removed
 from fencepost.application.registry.usage import over_limit
 from fencepost.application.registry.volume import note
-from fencepost.application.store import Store
 from fencepost.domain.model import Execution, Job, Team
-from fencepost.domain.states import ExecutionState, JobState
+from fencepost.domain.states import JobState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def resume(
 
     `effective`: as of when, where that is past; what fell due since then is the misfire policy's.
     """
-    outcome = _move(ports, request, lambda current, at: resumed(current, replace(at, effective=effective)))
+    outcome = _move(ports, request, resumed, effective=effective)
     return Swept(done=outcome) if isinstance(outcome, Done) else _moved(outcome)
 
 
@@ -123,6 +123,7 @@ def _move(
     *,
     always_told: bool = False,
     unread_too: bool = False,
+    effective: datetime | None = None,
 ) -> Done | AtRest | Would | Refusal:
     owners: list[Team] = []
 
@@ -133,12 +134,13 @@ def _move(
         if team is None:
             return Missing("team", request.team)
         owners.append(team)
+        at = Moment(now=now, effective=effective, limits=ports.limits, retention=team.retention)
         try:
-            change = _stepped(ports, request, team, step, now)
+            change = _stepped(ports, request, step, at)
         except UnreadableJobError as error:
             if not unread_too:
                 raise
-            change = _removed(ports, request, team, error, now)
+            change = _removed(ports, request, error, at)
         if not isinstance(change, Change):
             return change
         over = over_limit(ports.store, team, change)
@@ -152,54 +154,19 @@ def _move(
     return outcome
 
 
-def _stepped(
-    ports: RegistryPorts,
-    request: JobRequest,
-    team: Team,
-    step: Step,
-    now: datetime,
-) -> Change | AtRest | Refusal:
+def _stepped(ports: RegistryPorts, request: JobRequest, step: Step, at: Moment) -> Change | AtRest | Refusal:
     current = find_current(ports.store, request.team, request.name)
     if current is None:
         return Missing("job", request.name)
     lost = mismatch(request, current)
     if lost is not None:
         return lost
-    change = step(current, _moment(ports, team, current.job, now))
+    change = step(current, counted(ports.store, current.job, at))
     return change or NotAllowed(f"a job that is {current.job.state} does not know this move")
 
 
 def _removed(
-    ports: RegistryPorts, request: JobRequest, team: Team, error: UnreadableJobError, now: datetime
+    ports: RegistryPorts, request: JobRequest, error: UnreadableJobError, at: Moment
 ) -> Change | Refusal:
-    at = Moment(now=now, limits=ports.limits, retention=team.retention)
-    change = removed(ports.store, error, at if error.job is None else _moment(ports, team, error.job, now))
+    change = removed(ports.store, error, at if error.job is None else counted(ports.store, error.job, at))
     return mismatch(request, change.before) or change
-
-
-def _moment(ports: RegistryPorts, team: Team, job: Job, now: datetime) -> Moment:
-    """The count of firings goes on where it stood; out of an error, so does the explanation of what fell due."""
-    newest = None
-    if job.schedule.max_firings is not None or job.state is JobState.ERROR:
-        newest = newest_occurrence(ports.store, job.uid)
-    return Moment(
-        now=now,
-        limits=ports.limits,
-        retention=team.retention,
-        ordinal=next_ordinal(ports.store, job, newest),
-        unexplained_since=_explained_until(job, newest) if job.state is JobState.ERROR else None,
-    )
-
-
-def next_ordinal(store: Store, job: Job, newest: Execution | None) -> int:
-    """Which firing of its schedule comes next; a schedule that was declared anew counts from 1."""
-    if newest is None or schedule_of(store, job, newest.generation) != job.schedule:
-        return 1
-    return newest.ordinal + (newest.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
-
-
-def _explained_until(job: Job, newest: Execution | None) -> datetime:
-    """The instant up to which the occurrences of the job's generation have their records."""
-    begun = job.ended_until or job.created_at
-    explained = None if newest is None else newest.until or newest.id.nominal
-    return begun if explained is None else max(begun, explained)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.codec import NewerShapeError, UndecodableError, decode_execution
@@ -12,9 +13,13 @@ from fencepost.application.registry.job_changes import Current
 from fencepost.application.registry.unreadable import UnreadableJobError
 from fencepost.application.store import Item, Query, Store, Table
 from fencepost.domain.identity import NAME_PATTERN, UID_PATTERN, ExecutionKind
+from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Detail, Execution, Job, Team
 from fencepost.domain.schedule import Schedule
 from fencepost.domain.states import JobState
+
+NEWEST = 8
+"""More than ended generations leave behind: one record each, and only of the last minutes."""
 
 
 def find_team(store: Store, name: str) -> Team | None:
@@ -114,14 +119,14 @@ def named_jobs(store: Store, team: str, claims: Sequence[Item]) -> NamedJobs:
     return NamedJobs(readable, unreadable)
 
 
-def newest_occurrence(store: Store, uid: str) -> Execution | None:
-    """The record of the job's latest nominal instant that has one of its own."""
+def newest_occurrences(store: Store, uid: str, until: datetime) -> tuple[Execution, ...]:
+    """The records of the job's latest nominal instants up to `until` that have one of their own, newest first: a few,
+    since what a generation that has ended left behind may lie after those of the present one.
+    """
     prefix = f"{ExecutionKind.OCCURRENCE}#"
-    query = Query(table=Table.EXECUTIONS, pk=uid, first=prefix, last=prefix + "~", forward=False, limit=1)
-    for page in store.pages(query):
-        for item in page:
-            return decode_execution(item)
-    return None
+    last = f"{prefix}{to_ms(until):013d}"
+    query = Query(table=Table.EXECUTIONS, pk=uid, first=prefix, last=last, forward=False, limit=NEWEST)
+    return tuple(decode_execution(item) for page in store.pages(query) for item in page)
 
 
 def schedule_of(store: Store, job: Job, generation: int) -> Schedule | None:

@@ -8,8 +8,7 @@ from datetime import datetime
 
 from fencepost.application.calendars import TeamCalendars
 from fencepost.application.registry.agenda import just_before
-from fencepost.application.registry.lifecycle import next_ordinal
-from fencepost.application.registry.reading import newest_occurrence
+from fencepost.application.registry.counting import next_ordinal
 from fencepost.application.registry.sweep import RUNNABLE, newest
 from fencepost.application.store import Store
 from fencepost.domain.model import Job
@@ -55,7 +54,7 @@ def coming(
     `calendars`: the team's, where the caller has them already.
     """
     after = _fires_after(job, now)
-    left = 0 if after is None else _left(store, job, NEXT_SHOWN)
+    left = 0 if after is None else _left(store, job, after, NEXT_SHOWN)
     if after is None or not left:
         return ()
     known = TeamCalendars(store, job.team) if calendars is None else calendars
@@ -69,9 +68,9 @@ def _fires_after(job: Job, now: datetime) -> datetime | None:
     return now if job.state is JobState.ACTIVE and not job.exhausted else None
 
 
-def _left(store: Store, job: Job, count: int) -> int:
-    """How many firings the schedule's own count still allows, at most `count`."""
+def _left(store: Store, job: Job, after: datetime, count: int) -> int:
+    """How many firings the schedule's own count still allows after that, at most `count`."""
     most = job.schedule.max_firings
     if most is None:
         return count
-    return max(0, min(count, most - next_ordinal(store, job, newest_occurrence(store, job.uid)) + 1))
+    return max(0, min(count, most - next_ordinal(store, job, after) + 1))

@@ -1,0 +1,55 @@
+"""What a job's latest records say of its next firing: which one it is, and up to when everything is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from fencepost.application.registry.job_changes import Moment
+from fencepost.application.registry.reading import newest_occurrences, schedule_of
+from fencepost.application.store import Store
+from fencepost.domain.model import Execution, Job
+from fencepost.domain.states import ExecutionState, JobState
+
+
+def explained(store: Store, job: Job, at: Moment) -> Moment:
+    """`at`, with the instant up to which a job in error has its records: what fell due since then has none yet."""
+    if job.state is not JobState.ERROR:
+        return at
+    return replace(at, unexplained_since=_explained_until(job, newest_occurrences(store, job.uid, at.ends)))
+
+
+def counted(store: Store, job: Job, at: Moment) -> Moment:
+    """The same, and the count of firings goes on where it stood."""
+    if job.schedule.max_firings is not None:
+        at = replace(at, ordinal=next_ordinal(store, job, at.ends))
+    return explained(store, job, at)
+
+
+def next_ordinal(store: Store, job: Job, after: datetime) -> int:
+    """Which firing of its schedule comes next after that instant; a schedule that was declared anew counts from 1."""
+    for record in newest_occurrences(store, job.uid, after):
+        if schedule_of(store, job, record.generation) == job.schedule:
+            return record.ordinal + (record.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
+        if not _left_behind(job, record):
+            break
+    return 1
+
+
+def _explained_until(job: Job, newest: Sequence[Execution]) -> datetime:
+    for record in newest:
+        if record.planted_generation == job.generation:
+            return max(_begun(job), record.until or record.id.nominal or _begun(job))
+        if not _left_behind(job, record):
+            break
+    return _begun(job)
+
+
+def _left_behind(job: Job, record: Execution) -> bool:
+    """It is of a time in which the job fires by its present generation: what an ended one still had in hand."""
+    return record.id.nominal is not None and record.id.nominal > _begun(job)
+
+
+def _begun(job: Job) -> datetime:
+    return job.ended_until or job.created_at
