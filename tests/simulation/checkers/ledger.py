@@ -116,10 +116,18 @@ class _Job:
             running = [identity for identity in covering if self._runs(identity)]
             if running and self._runs(self.own[instant]):
                 yield f"it ran, and {running[0]} ran for it as well"
+            yield from self._again(generation, instant, covering)
         elif not covering:
             yield f"no record explains it (generation {generation.number})"
         elif len(covering) > 1:
             yield f"explained by {len(covering)} records: {', '.join(covering)}"
+
+    def _again(self, generation: Generation, instant: int, covering: list[str]) -> Iterator[str]:
+        """What the generation slept through is nothing that it had claimed."""
+        own = self.records[self.own[instant]][-1].new
+        spans = [identity for identity in covering if identity[21] == "z"]
+        if spans and own is not None and own["planted"] == generation.number:
+            yield f"it has a record of its own, and {spans[0]} explains it again"
 
     def _runs(self, identity: str) -> bool:
         return any(change.move == "lease" for change in self.records[identity])
