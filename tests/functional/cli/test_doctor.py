@@ -113,3 +113,19 @@ def test_no_team_at_all(fencepost):
     del fencepost.environment["FENCEPOST_TEAM"]
 
     assert findings(fencepost, 0)["team"][0] == "odd"
+
+
+def test_switches_that_are_off_are_named(fencepost):
+    fencepost("team", "pause", "--tier", "bulk", "--note", "the database is full", "--yes")
+    fencepost(
+        "stage", "pause", "--tier", "standard", "--note", "the network is down", "--yes", by="AKIDADMIN"
+    )
+
+    ran = fencepost("doctor", "--json")
+
+    assert ran.status == 0
+    odd = {each["what"]: each["says"] for each in ran.json if each["verdict"] == "odd"}
+    assert set(odd) == {"stage", "team"}
+    assert odd["stage"].startswith("paused: standard by ")
+    assert odd["stage"].endswith("the network is down")
+    assert odd["team"].startswith("paused: bulk by ")

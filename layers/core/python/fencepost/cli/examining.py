@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
+from fencepost.cli import drawing
 from fencepost.cli.session import Session
 from fencepost.client import ApiError, FencepostError, Health, NotAllowedError, NotFoundError
 from fencepost.client.calls import Call, Reply, path
@@ -48,7 +49,7 @@ def examine(run: Session) -> list[Finding]:
         return [*findings, _bad("endpoint", f"{run.endpoint}: {kind}: {error}")]
     findings.append(_good("endpoint", f"{run.endpoint} answers"))
     findings += _about_service(reply, health, run.around.clock.now())
-    return [*findings, *_team(run)]
+    return [*findings, *_stage(run), *_team(run)]
 
 
 def _guarded(what: str, look: Callable[[], Finding]) -> Finding:
@@ -106,6 +107,16 @@ def _clock(skew: timedelta) -> Finding:
     return Finding(what="clock", verdict=Verdict.ODD if abs(skew) > SKEW else Verdict.GOOD, says=says)
 
 
+def _stage(run: Session) -> Iterator[Finding]:
+    """The stage's switches, where one is off: else there is nothing to say."""
+    try:
+        pauses = run.client.stage.get().pauses
+    except FencepostError:
+        return  # whoever may not see them is told about the team
+    for each in pauses:
+        yield Finding(what="stage", verdict=Verdict.ODD, says=f"paused: {drawing.pause(each)}")
+
+
 def _team(run: Session) -> Iterator[Finding]:
     team = run.client.team
     if team is None:
@@ -123,6 +134,8 @@ def _team(run: Session) -> Iterator[Finding]:
         paused = f", paused: {found.paused_note or 'no note'}" if found.paused else ""
         verdict = Verdict.ODD if found.paused else Verdict.GOOD
         yield Finding(what="team", verdict=verdict, says=f"{team} is yours to see{paused}")
+        for each in () if found.paused else found.pauses:
+            yield Finding(what="team", verdict=Verdict.ODD, says=f"paused: {drawing.pause(each)}")
 
 
 def _good(what: str, says: str) -> Finding:
