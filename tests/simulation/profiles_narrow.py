@@ -80,7 +80,7 @@ NARROW: Mapping[str, Profile] = MappingProxyType(
             pauses=(20 * SECOND, 3 * MINUTE),
             fault_weights={Kind.PAUSE_BEFORE: 1},
             aims={"defer RETRY_WAIT": 1},
-            mail={"duplicated": 0.8, "redelivered": 0.5, "reordered": 1.0},
+            mail={"duplicated": 0.4, "redelivered": 0.4, "reordered": 1.0},
         ),
         "wasted": replace(
             ALL_AIMED,
@@ -97,7 +97,7 @@ NARROW: Mapping[str, Profile] = MappingProxyType(
             pauses=(4 * SECOND, 40 * SECOND),
             fault_weights={Kind.PAUSE_BEFORE: 1, Kind.PAUSE_AFTER: 1},
             aims={"slot free": 2, "retry": 1},
-            mail={"duplicated": 0.8, "redelivered": 0.6, "reordered": 1.0},
+            mail={"duplicated": 0.3, "redelivered": 0.3, "reordered": 1.0},
         ),
         "one lane": replace(
             ALL_AIMED,
