@@ -93,6 +93,22 @@ def test_a_service_that_is_not_running_is_said_to_be_none(fencepost):
     assert (ran.status, ran.err.strip()) == (1, says)
 
 
+def test_a_service_that_is_busy_is_not_said_to_be_gone(fencepost):
+    fencepost.transport.troubles.extend([NoAnswerError("Read timed out. (read timeout=30.0)")] * 5)
+
+    ran = fencepost("job", "list")
+
+    assert ran.status == 1
+    assert ran.err.strip().endswith("(something listens there, and is busy; a write may have happened)")
+
+
+def test_an_unsigned_call_is_told_where_credentials_are_looked_for(fencepost):
+    says = b'{"status": 403, "detail": "every call is signed (SigV4, service execute-api)"}'
+    fencepost.transport.troubles.append(HttpAnswer(status=403, body=says))
+
+    assert "no credentials were found; fencepost doctor says where" in fencepost("job", "list").err
+
+
 def test_a_stranger_is_pointed_to_the_doctor(fencepost):
     ran = fencepost("job", "list", by="AKIDSTRANGER")
 

@@ -12,8 +12,12 @@ def why(error: FencepostError) -> str:
     match error:
         case FaultsError(faults=faults) if len(faults) > 1:
             return f"{len(faults)} faults\n" + "\n".join(f"  {fault}" for fault in faults)
+        case UnreachableError() if "timed out" in str(error):
+            return f"{error} (something listens there, and is busy; a write may have happened)"
         case UnreachableError() if "127.0.0.1" in str(error):
             return f"{error} (is it running? fencepost local)"
+        case NotAllowedError(detail=detail, status=status) if detail.startswith("every call is signed"):
+            return f"{detail}: no credentials were found; fencepost doctor says where they are looked for ({status})"
         case NotAllowedError(detail=detail, status=status):
             return f"{detail} ({status}; fencepost doctor looks at who you are)"
         case _:
