@@ -107,6 +107,7 @@ CDK := $(BIN)/python -m infra.deploy
 
 synth: setup ## Synthesise a stage into cdk.out: no account, no Docker (STAGE=dev)
 	@$(BIN)/python -m infra.app -c stage=$(STAGE) $(CONTEXT)
+	@echo "the templates and assets of stage $(STAGE) lie in cdk.out"
 
 layers: setup ## Build the layers and the functions' assets, and say where they lie
 	@$(BIN)/python -m infra.packaging

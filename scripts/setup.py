@@ -62,7 +62,7 @@ def bring(name: str, environment: Environment) -> None:
     stamp, wanted = folder / f".fencepost-{name}", fingerprint(environment)
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    print(f"setting up {environment.folder} ({name}) ...", file=sys.stderr, flush=True)
+    print(f"setting up {environment.folder} ({name}), a minute or so, once ...", file=sys.stderr, flush=True)
     python = create(folder)
     install(python, environment)
     stamp.write_text(wanted)

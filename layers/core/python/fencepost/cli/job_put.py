@@ -46,7 +46,7 @@ def put(
     Example: fencepost job put nightly --cron "30 2 * * *" --tz Europe/Berlin --url https://example.com/hook
 
     Example: fencepost job put summer --cron "30 2 * * *" --tz Europe/Berlin --dst-gap skip --dst-overlap both
-    --jitter 10m --starts 2026-06-01 --ends 2026-09-01 --max-firings 90 --exclude maintenance --url https://example.com/hook
+    --jitter 10m --starts 2030-06-01 --ends 2030-09-01 --max-firings 90 --exclude maintenance --url https://example.com/hook
     """
     run = session(context)
     fields = _from_file(file) | given(
