@@ -126,3 +126,22 @@ def test_a_pause_ends_by_itself_and_what_is_due_then_fires(front):
     run(front, "2026-03-01T12:05:30Z")
     assert front.get(REPORT).body["state"] == "ACTIVE"
     assert records(front)["12:05:00"] == ("SUCCEEDED", None)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "shown"),
+    [
+        ({"at": "2026-03-01T12:01:00Z"}, ["12:01:00"]),
+        ({"cron": "* * * * *", "max_firings": 1}, ["12:01:00"]),
+        ({"cron": "* * * * *", "max_firings": 4}, ["12:01:00", "12:02:00", "12:03:00", "12:04:00"]),
+        ({"cron": "* * * * *", "end_at": "2026-03-01T12:02:00Z"}, ["12:01:00", "12:02:00"]),
+    ],
+)
+def test_what_is_claimed_still_lies_ahead_until_it_is_due(front, schedule, shown):
+    front.job(schedule=schedule)
+    assert records(front)["12:01:00"] == ("QUEUED", None), "claimed at once"
+    assert [each["at"][11:19] for each in front.get(REPORT).body["next"]] == shown
+    soon = front.get("/v1/teams/payments/jobs?next_before=2026-03-01T12:01:30Z").body["items"]
+    assert [item["name"] for item in soon] == ["report"]
+    run(front, "2026-03-01T12:01:05Z")
+    assert [each["at"][11:19] for each in front.get(REPORT).body["next"]] == shown[1:]

@@ -116,7 +116,7 @@ def _listed(store: Store, job: Job, wanted: Filter, now: datetime, calendars: Te
     state = shown_state(store, job)
     if state is JobState.DELETED or (wanted.state is not None and state is not wanted.state):
         return None
-    ahead = coming(store, job, now, calendars)
+    ahead = () if state is JobState.COMPLETED else coming(store, job, now, calendars)
     if not _in_window(ahead[0].at if ahead else None, wanted):
         return None
     return Listed(job=job, outlook=Outlook(state=state, next=ahead))

@@ -11,10 +11,11 @@ from fencepost.application.registry.agenda import just_before
 from fencepost.application.registry.counting import next_ordinal
 from fencepost.application.registry.sweep import RUNNABLE, newest
 from fencepost.application.store import Store
+from fencepost.domain.identity import ExecutionKind
 from fencepost.domain.model import Job
 from fencepost.domain.schedule import Calendar
 from fencepost.domain.schedule.preview import PreviewedOccurrence, preview
-from fencepost.domain.states import FINAL, JobState
+from fencepost.domain.states import FINAL, NOT_RUNNING, JobState
 
 NEXT_SHOWN = 5
 _LOOK = 25
@@ -30,7 +31,8 @@ class Outlook:
 
 def outlook(store: Store, job: Job, now: datetime) -> Outlook:
     """What lies ahead of a job as of `now`."""
-    return Outlook(state=shown_state(store, job), next=coming(store, job, now))
+    state = shown_state(store, job)
+    return Outlook(state=state, next=() if state is JobState.COMPLETED else coming(store, job, now))
 
 
 def shown_state(store: Store, job: Job) -> JobState:
@@ -51,10 +53,11 @@ def coming(
 ) -> tuple[PreviewedOccurrence, ...]:
     """The next occurrences of a job that fires, in UTC and on its own wall clock; excluded ones are marked.
 
+    What is claimed and not yet due lies ahead like all else, also where the schedule has nothing more to plant.
     `calendars`: the team's, where the caller has them already.
     """
     after = _fires_after(job, now)
-    left = 0 if after is None else _left(store, job, after, NEXT_SHOWN)
+    left = 0 if after is None else _left(store, job, after, now)
     if after is None or not left:
         return ()
     known = TeamCalendars(store, job.team) if calendars is None else calendars
@@ -65,12 +68,21 @@ def _fires_after(job: Job, now: datetime) -> datetime | None:
     """From when on the job fires as things stand; None for never."""
     if job.state is JobState.PAUSED and job.paused_until is not None:
         return max(now, just_before(job.paused_until))
-    return now if job.state is JobState.ACTIVE and not job.exhausted else None
+    return now if job.state is JobState.ACTIVE else None
 
 
-def _left(store: Store, job: Job, after: datetime, count: int) -> int:
-    """How many firings the schedule's own count still allows after that, at most `count`."""
+def _left(store: Store, job: Job, after: datetime, now: datetime) -> int:
+    """How many occurrences there are to show after that: by the schedule's own count, or what waits at its end."""
+    if job.exhausted:
+        return min(NEXT_SHOWN, _claimed_ahead(store, job, now))
     most = job.schedule.max_firings
     if most is None:
-        return count
-    return max(0, min(count, most - next_ordinal(store, job, after) + 1))
+        return NEXT_SHOWN
+    return max(0, min(NEXT_SHOWN, most - next_ordinal(store, job, after) + 1))
+
+
+def _claimed_ahead(store: Store, job: Job, now: datetime) -> int:
+    """How many of the job's newest records wait for an instant that is still to come."""
+    records = newest(store, job.uid, ExecutionKind.OCCURRENCE, _LOOK)
+    ahead = (record.id.nominal for record in records if record.state in NOT_RUNNING)
+    return sum(nominal is not None and nominal > now for nominal in ahead)
