@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from tests.simulation.faults import Kind
 from tests.simulation.kernel import SECOND
 from tests.simulation.mix import MIXED, OPS, Profile
 
@@ -96,6 +97,17 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
                 "redrive": 2,
                 "skip_at_claim": 1,
             },
+        ),
+        "spoiled timers": replace(
+            MIXED,
+            workers=0.6,
+            ops=(60, 80),
+            op_weights={"corrupt": 10, "resume": 6, "run_now": 1},
+            aimed_ops=0.9,
+            faults=(40, 60),
+            aimed_faults=1.0,
+            fault_weights={Kind.CRASH_AFTER: 8, Kind.PAUSE_AFTER: 3, Kind.LOST_ANSWER: 2},
+            aims={"claim": 10, "note": 2, "timer": 2},
         ),
     }
 )

@@ -134,6 +134,24 @@ def test_C3_A1_a_record_that_was_not_handed_over_yet_is_though_its_timer_is_nons
     assert timer.instant not in {left.instant for left in shard.timers()}
 
 
+@pytest.mark.parametrize("between", [Unanswering, Refusing])
+def test_C3_A1_a_spoiled_timer_waits_for_a_pass_that_knows_whether_its_job_has_to_fail(between) -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_MINUTE)
+    [timer] = shard.timers()
+    shard.scanner(queues=Silent(shard.clock)).run(ScanRequest(0, shard.clock.now()))
+    spoil(shard, timer)
+    shard.clock.set("2026-03-01T02:01:50Z")
+    shard.scanner(store=between(shard.store)).run(ScanRequest(0, shard.clock.now()))
+    item = shard.store.get(keys.job(job.uid))
+    assert item is not None
+    assert item["state"] == JobState.ACTIVE
+    shard.scan()
+    record = shard.record(job, "2026-03-01T02:01:00Z")
+    assert record is not None
+    assert str(record.id) in shard.sent()
+
+
 @pytest.mark.parametrize("kind", [TimerKind.RETRY, TimerKind.WATCH])
 def test_C3_A1_a_wake_up_that_is_nonsense_wakes_the_record_that_its_key_names(kind: TimerKind) -> None:
     shard = Shard("2026-03-01T02:00:30Z")

@@ -21,7 +21,6 @@ from fencepost.application.store import (
     Item,
     Key,
     Present,
-    Put,
     Store,
     StoreError,
     Table,
@@ -78,21 +77,18 @@ class Quarantine:
         if failed is None:
             report.newer += 1
             return None
-        timer = self._renewed(key, quarantined(key, dict(item), why, shard), report)
-        if timer is not None:
-            self._say(timer.uid, why, now)
-        elif self._move(key, dict(item), shard, why, failed, report) and uid is not None:
-            self._say(uid, why, now)
-        return timer
-
-    def _renewed(self, key: Key, copy: Put, report: ScanReport) -> Timer | None:
         try:
             timer = renewed(self.store, key)
             if timer is not None:
-                self.store.write(copy)
-                report.quarantined += 1
+                self.store.write(quarantined(key, dict(item), why, shard))
         except StoreError:
+            report.left += 1  # whether its job has to fail for it, the next pass knows
             return None
+        if timer is not None:
+            report.quarantined += 1
+            self._say(timer.uid, why, now)
+        elif self._move(key, dict(item), shard, why, failed, report) and uid is not None:
+            self._say(uid, why, now)
         return timer
 
     def _move(
