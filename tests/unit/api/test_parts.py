@@ -138,7 +138,7 @@ class TestJson:
         with pytest.raises(ProblemError) as told:
             read_json(text)
         assert told.value.answer.status == 400
-        assert told.value.answer.body["detail"] == says
+        assert f"'detail': '{says}'" in str(told.value)
 
     def test_an_unknown_field_is_told_with_the_names_of_the_wire(self):
         with pytest.raises(Faults) as told:
