@@ -249,6 +249,14 @@ class TestLifecycle:
         assert front.get(REPORT).status == 404
         assert front.get(f"/v1/teams/payments/jobs/~{deleted['uid']}").body["state"] == "DELETED"
 
+    def test_a_resume_of_what_is_active_says_what_could_be_resumed(self, front):
+        front.job()
+        refused = front.post(REPORT + "/resume")
+        assert refused.status == 409
+        assert refused.body["detail"].startswith(
+            "the job is ACTIVE; one that is PAUSED or in ERROR can be resumed"
+        )
+
     def test_E04_pausing_tells_what_it_cancelled(self, front):
         front.job(schedule={"at": "2026-03-01T12:02:00Z"})
         paused = front.post(REPORT + "/pause").body

@@ -61,7 +61,7 @@ def _sums(pages: Sequence[AuditPage]) -> dict[str, object]:
 
 def _shown(findings: Sequence[AuditFinding], pages: Sequence[AuditPage]) -> RenderableType:
     records = sum(page.records for page in pages)
-    judged = f"{records:,} records, judged to {drawing.moment(pages[-1].judged_to)}"
+    judged = f"{records:,} records, judged to {drawing.moment(pages[-1].judged_to)} (younger ones are not)"
     pending = sum(page.pending for page in pages)
     unjudged = sum(page.unjudged for page in pages)
     notes = [f"{pending} not claimed yet, their timers are there"] if pending else []

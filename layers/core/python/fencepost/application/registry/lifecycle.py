@@ -30,6 +30,9 @@ from fencepost.application.registry.volume import note
 from fencepost.domain.model import Execution, Job, Team
 from fencepost.domain.states import JobState
 
+KNOWN_MOVES = "one that is PAUSED or in ERROR can be resumed, and only one that is not PAUSED yet be paused"
+"""What a refused pause or resume is told."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtRest:
@@ -162,7 +165,7 @@ def _stepped(ports: RegistryPorts, request: JobRequest, step: Step, at: Moment) 
     if lost is not None:
         return lost
     change = step(current, counted(ports.store, current.job, at))
-    return change or NotAllowed(f"a job that is {current.job.state} does not know this move")
+    return change or NotAllowed(f"the job is {current.job.state}; {KNOWN_MOVES}")
 
 
 def _removed(
