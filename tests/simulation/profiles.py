@@ -291,6 +291,9 @@ MIX: Weights = MappingProxyType(
         "last moments": 0.5,
         "proofs": 0.5,
         "graves": 1,
+        "lives of jobs": 2,
+        "ends of waiting": 2,
+        "spoiled timers": 1,
         "workers": 1,
         "calm": 0.2,
     }

@@ -16,16 +16,17 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
     {
         "lives of jobs": replace(
             MIXED,
+            jobs=(24, 26),
+            firings=450,
             focus=6,
-            ending=0.4,
-            firings=420,
+            ending=0.3,
             ops=(110, 140),
             op_weights={
                 **_EVERYTHING,
                 "edit": 9,
                 "pause": 9,
                 "resume": 9,
-                "delete": 6,
+                "delete": 5,
                 "recreate": 6,
                 "create": 4,
                 "corrupt": 8,
@@ -101,6 +102,7 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
         "spoiled timers": replace(
             MIXED,
             workers=0.6,
+            firings=320,
             ops=(60, 80),
             op_weights={"corrupt": 10, "resume": 6, "run_now": 1},
             aimed_ops=0.9,

@@ -7,11 +7,12 @@ import pytest
 from fencepost.application import keys
 from fencepost.application.admission.lanes import encode_entry
 from fencepost.application.codec_job import encode_job
+from fencepost.application.delivery.cancel import CancelledNow, Stands
 from fencepost.application.registry.jobs import Would
 from fencepost.application.registry.lifecycle import AtRest, Swept
 from fencepost.application.registry.results import Missing, NotAllowed
 from fencepost.application.registry.views import coming, shown_state
-from fencepost.application.store import Put, Update, equals
+from fencepost.application.store import Put, Table, Update, equals
 from fencepost.domain.identity import ExecutionId, ExecutionKind
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.states import ExecutionState, JobState, Reason
@@ -25,6 +26,16 @@ def registry():
     made = Registry.at("2026-03-01T12:00:00Z")
     made.put("hourly", HOURLY)
     return made
+
+
+class Beside:
+    """A store during whose calls something else happens."""
+
+    def __init__(self, store):
+        self.store = store
+
+    def __getattr__(self, name):
+        return getattr(self.store, name)
 
 
 def exhaust(registry, name):
@@ -64,6 +75,30 @@ class TestPause:
         assert states[queued.id] == (ExecutionState.CANCELLED, Reason.PAUSED)
         assert states[waiting.id] == (ExecutionState.CANCELLED, Reason.PAUSED)
         assert registry.store.get(entry) is None
+
+    def test_B4_what_a_resume_took_over_meanwhile_is_left_by_a_pause_that_stood_still(self, registry):
+        """The pause is written, its host stands still; resumed, the job takes over what was queued."""
+        job = registry.job("hourly")
+        queued = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.QUEUED)
+
+        class StandsStill(Beside):
+            def pages(self, query):
+                if query.table is Table.EXECUTIONS and query.pk == job.uid and not registry.claimed:
+                    registry.clock.set("2026-03-01T12:59:50Z")
+                    registry.resume("hourly")
+                    registry.execution(registry.job("hourly"), "2026-03-01T13:00:00Z", ExecutionState.QUEUED)
+                return self.store.pages(query)
+
+        assert registry.through(StandsStill(registry.store)).pause("hourly").cancelled == ()
+        [record] = registry.records(job.uid)
+        assert (record.id, record.state, record.generation) == (queued.id, ExecutionState.QUEUED, 3)
+
+    def test_B4_a_cancel_that_lost_to_a_newer_generation_lets_it_stand(self, registry):
+        job = replace(registry.job("hourly"), generation=3)
+        newer = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.QUEUED)
+        cancel, now = registry.ports.cancel.execution, registry.clock.now()
+        assert cancel(newer.id, Reason.PAUSED, now, below=3) == Stands(newer)
+        assert isinstance(cancel(newer.id, Reason.PAUSED, now, below=4), CancelledNow)
 
     def test_B4_what_has_started_goes_on_unless_asked_otherwise(self, registry):
         job = registry.job("hourly")

@@ -154,7 +154,9 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         and new["gen"] == old["gen"]
         and not _excluded(facts, job, identity, new)
     ):
-        yield from _passed_over(facts, change, old, new)
+        known = job.at(change.at)
+        if known is None or known["state"] != "DELETED":  # what had not begun by then goes with its job
+            yield from _passed_over(facts, change, old, new)
     if change.move == "lease" and change.read is not None:
         yield from _known(job, identity, change, old)
         yield from _read_when_due(facts, change, old)
@@ -198,7 +200,7 @@ def _cancelled(facts: Facts, job: JobFacts, identity: str, change: Change, new: 
     versions = [version for version in job.versions if version.at <= change.at]
     match reason:
         case "paused":
-            paused = any(version.item["state"] == "PAUSED" for version in versions)
+            paused = any(v.item["state"] == "PAUSED" and v.item["gen"] > new["gen"] for v in versions)
             if not paused and f"cancel {identity}" not in facts.asked:
                 yield "cancelled for a pause that never was"
         case "deleted":

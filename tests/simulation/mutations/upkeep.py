@@ -109,4 +109,12 @@ UPKEEP = (
         bites="fi",
         profile="spoiled timers",
     ),
+    Mutant(
+        name="a pause that stood still cancels what a resume took over",
+        module="application.delivery.cancel",
+        old="late = below is not None and record.generation >= below",
+        new="late = False",
+        bites="h",
+        profile="second thoughts",
+    ),
 )

@@ -74,7 +74,7 @@ def delete(request: Request) -> Answer:
     """Frees the name and cancels what is not running."""
     if request.effect is not None:
         return _done_before(
-            request, request.effect, lambda uid: cancel_deleted(request.services.registry, uid)
+            request, request.effect, lambda job: cancel_deleted(request.services.registry, job.uid)
         )
     return _swept(request, lifecycle.delete(request.services.registry, _asked(request)))
 
@@ -85,7 +85,7 @@ def pause(request: Request) -> Answer:
     if request.effect is not None:
         begun_too, ports = body.cancel_started, request.services.registry
         return _done_before(
-            request, request.effect, lambda uid: cancel_unstarted(ports, uid, begun_too=begun_too)
+            request, request.effect, lambda job: cancel_unstarted(ports, job, begun_too=begun_too)
         )
     until = None
     if body.until is not None:
@@ -179,16 +179,15 @@ def _declared(request: Request, outcome: Declared) -> Answer:
 
 
 def _done_before(
-    request: Request, effect: Mapping[str, Any], sweep: Callable[[str], tuple[Execution, ...]] | None = None
+    request: Request, effect: Mapping[str, Any], sweep: Callable[[Job], tuple[Execution, ...]] | None = None
 ) -> Answer:
     """An earlier copy of the request did it, and died before it could answer: the job as it is by now. `sweep` is done
     again while nobody has changed the job since.
     """
-    uid = str(effect["uid"])
-    job = job_by_uid(request.services.store, uid)
+    job = job_by_uid(request.services.store, str(effect["uid"]))
     if job is None:
         return missing("job", request.job)
-    cancelled = sweep(uid) if sweep is not None and job.revision == effect["rev"] else ()
+    cancelled = sweep(job) if sweep is not None and job.revision == effect["rev"] else ()
     swept = {} if sweep is None else {"cancelled": [str(record.id) for record in cancelled]}
     try:
         answer = _job(request, job, detail_of(request.services.store, job), 201 if effect["new"] else 200)

@@ -48,9 +48,16 @@ class Cancel:
     endings: Endings
 
     def execution(
-        self, identity: ExecutionId, reason: Reason, now: datetime, *, begun_too: bool = False
+        self,
+        identity: ExecutionId,
+        reason: Reason,
+        now: datetime,
+        *,
+        begun_too: bool = False,
+        below: int | None = None,
     ) -> CancelAnswer:
-        """Cancels what is queued or waits; `begun_too`: what waits for its next attempt as well.
+        """Cancels what is queued or waits; `begun_too`: what waits for its next attempt as well; `below`: only what is
+        of an older generation than that.
 
         Raises StoreError when a repeat may help.
         """
@@ -59,7 +66,8 @@ class Cancel:
             team = None if record is None else self.tools.reads.team(record.team, now)
             if record is None or team is None:
                 return Unknown()
-            if record.state not in NOT_RUNNING or (started(record) and not begun_too):
+            late = below is not None and record.generation >= below
+            if late or record.state not in NOT_RUNNING or (started(record) and not begun_too):
                 return Stands(record)
             result = self.endings.cancelled(record, reason, team, self.tools.reads.job(identity.uid))
             after = None if isinstance(result, Raced) else self.tools.reads.record(identity)

@@ -76,11 +76,11 @@ def pause(
     outcome = _move(ports, request, step, always_told=always_told)
     if isinstance(outcome, AtRest) and not request.dry_run:
         return replace(
-            outcome, cancelled=cancel_unstarted(ports, outcome.current.job.uid, begun_too=cancel_started)
+            outcome, cancelled=cancel_unstarted(ports, outcome.current.job, begun_too=cancel_started)
         )
     if not isinstance(outcome, Done):
         return outcome
-    cancelled = cancel_unstarted(ports, outcome.change.job.uid, begun_too=cancel_started)
+    cancelled = cancel_unstarted(ports, outcome.change.job, begun_too=cancel_started)
     return Swept(done=outcome, cancelled=cancelled)
 
 

@@ -31,7 +31,13 @@ class CancelNow(Protocol):
     """Ends an execution that is not running, with all that hangs on it. It may raise StoreError."""
 
     def execution(
-        self, identity: ExecutionId, reason: Reason, now: datetime, *, begun_too: bool = False
+        self,
+        identity: ExecutionId,
+        reason: Reason,
+        now: datetime,
+        *,
+        begun_too: bool = False,
+        below: int | None = None,
     ) -> CancelAnswer: ...
 
 
@@ -39,10 +45,16 @@ class LeftToDelivery:
     """Cancels nothing at once: delivery asks the job before it starts anything."""
 
     def execution(
-        self, identity: ExecutionId, reason: Reason, now: datetime, *, begun_too: bool = False
+        self,
+        identity: ExecutionId,
+        reason: Reason,
+        now: datetime,
+        *,
+        begun_too: bool = False,
+        below: int | None = None,
     ) -> CancelAnswer:
         """See `CancelNow`."""
-        del identity, reason, now, begun_too
+        del identity, reason, now, begun_too, below
         return Unknown()
 
 

@@ -16,7 +16,7 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.store import Query, Store, StoreError, Table
 from fencepost.domain.identity import ExecutionKind
 from fencepost.domain.judgement import Cancel, eligible, started
-from fencepost.domain.model import Execution
+from fencepost.domain.model import Execution, Job
 from fencepost.domain.states import NOT_RUNNING, Reason
 
 LOOK = 200
@@ -27,12 +27,16 @@ LONGEST = timedelta(seconds=10)
 RUNNABLE = (ExecutionKind.OCCURRENCE, ExecutionKind.RUN_NOW, ExecutionKind.BACKFILL)
 
 
-def cancel_unstarted(ports: RegistryPorts, uid: str, *, begun_too: bool) -> tuple[Execution, ...]:
+def cancel_unstarted(ports: RegistryPorts, paused: Job, *, begun_too: bool) -> tuple[Execution, ...]:
     """After a pause: firings that no attempt has touched (a redrive goes on); `begun_too`: those between two attempts
-    as well.
+    as well. What is of the pause's own generation or a later one came after it, and stands.
     """
-    victims = (record for record in waiting(ports.store, uid) if begun_too or not started(record))
-    return _cancelled(ports, victims, Reason.PAUSED, begun_too=begun_too)
+    victims = (
+        record
+        for record in waiting(ports.store, paused.uid)
+        if record.generation < paused.generation and (begun_too or not started(record))
+    )
+    return _cancelled(ports, victims, Reason.PAUSED, begun_too=begun_too, below=paused.generation)
 
 
 def cancel_deleted(ports: RegistryPorts, uid: str) -> tuple[Execution, ...]:
@@ -73,7 +77,12 @@ def would_cancel(store: Store, change: Change) -> list[Execution]:
 
 
 def _cancelled(
-    ports: RegistryPorts, victims: Iterable[Execution], reason: Reason, *, begun_too: bool
+    ports: RegistryPorts,
+    victims: Iterable[Execution],
+    reason: Reason,
+    *,
+    begun_too: bool,
+    below: int | None = None,
 ) -> tuple[Execution, ...]:
     """Those that were ended; what could not be is left to delivery."""
     ended: list[Execution] = []
@@ -83,7 +92,7 @@ def _cancelled(
         if now >= deadline:
             break
         try:
-            answer = ports.cancel.execution(record.id, reason, now, begun_too=begun_too)
+            answer = ports.cancel.execution(record.id, reason, now, begun_too=begun_too, below=below)
         except (StoreError, UndecodableError):
             continue
         if isinstance(answer, CancelledNow):
