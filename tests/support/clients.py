@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from rich.console import Console
-
 from fencepost.application.ports import QueueName
 from fencepost.cli.app import run
+from fencepost.cli.screen import Screen
 from fencepost.cli.session import Surroundings
 from fencepost.client import Fencepost, Keys
 from fencepost.client.transport import HttpAnswer, HttpRequest, NoAnswerError
@@ -200,8 +199,8 @@ class Terminal:
     def __call__(self, *words: str, by: str = "AKIDOWNER") -> Printed:
         """One run with these arguments."""
         self.clock.set(self.front.clock.now())
-        out = Console(file=io.StringIO(), width=160)
-        err = Console(file=io.StringIO(), width=160, force_terminal=self.interactive or None)
+        out = Screen(file=io.StringIO(), width=160)
+        err = Screen(file=io.StringIO(), width=160, force_terminal=self.interactive or None)
         around = Surroundings(
             out=out,
             err=err,

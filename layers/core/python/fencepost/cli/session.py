@@ -16,6 +16,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.progress import Progress
 
+from fencepost.cli.screen import Screen
 from fencepost.client import Fencepost, Keys
 from fencepost.client.credentials import local_keys, on_this_machine
 from fencepost.client.decoding import Result
@@ -48,7 +49,7 @@ class Surroundings:
         """This process's. Rich obeys NO_COLOR and TERM by itself."""
         return cls(
             out=console(sys.stdout.isatty()),
-            err=Console(stderr=True, highlight=False),
+            err=Screen(stderr=True),
             interactive=sys.stdin.isatty() and sys.stdout.isatty(),
             environment=os.environ,
         )
@@ -56,7 +57,7 @@ class Surroundings:
 
 def console(terminal: bool) -> Console:
     """Standard output; wide where nobody's window limits it."""
-    return Console(highlight=False, width=None if terminal else PLAIN_WIDTH)
+    return Screen(width=None if terminal else PLAIN_WIDTH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
