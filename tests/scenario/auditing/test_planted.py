@@ -185,6 +185,25 @@ def test_what_began_after_a_pause_was_acknowledged_is_not_allowed(past):
     assert (found.kind, "after a change" in found.says) == (FindingKind.NOT_ALLOWED, True)
 
 
+def test_what_an_open_circuit_refused_before_a_pause_has_begun_and_goes_on(past):
+    past.owner.job("report").pause("repairs")
+    past.run("2026-03-01T12:30:00Z")
+    past.owner.job("report").resume()
+    record = past.record("report", "2026-03-01T12:00:00Z")
+    [attempt] = record.attempts
+    refused = replace(attempt, fence=0, outcome="circuit_open", status=None, ended_at=attempt.started_at)
+    later = from_wire("2026-03-01T12:05:00Z")
+    delivered = replace(attempt, number=2, started_at=later, ended_at=later + timedelta(seconds=1))
+    begun = {"started_at": later, "ended_at": delivered.ended_at, "attempt": 2}
+
+    past.spoil(record, attempts=(refused, delivered), **begun)
+    assert past.findings("report") == []
+
+    past.spoil(record, attempts=(replace(refused, started_at=later), delivered), **begun)
+    [found] = past.findings("report")
+    assert (found.kind, "after a change" in found.says) == (FindingKind.NOT_ALLOWED, True)
+
+
 def test_success_without_an_accepted_attempt_is_not_allowed(past):
     record = past.record("report", "2026-03-01T10:35:00Z")
     [attempt] = record.attempts

@@ -97,16 +97,18 @@ def _slept_through(case: Case) -> Findings:
 
 
 def _begun_too_late(case: Case) -> Findings:
-    """What began after the change that should have kept it from beginning."""
+    """What began after the change that should have kept it from beginning.
+
+    An attempt that an open circuit refused is one: what it began goes on, though its first lease comes later.
+    """
     record, era = case.record, case.era
-    if record.started_at is None or era.ended_at is None or era.until is None:
+    if record.started_at is None or era.ended_at is None or era.until is None or record.attempts_dropped:
         return
+    began = min([record.started_at, *(each.started_at for each in record.attempts if not each.fence)])
     ends_firings = era.ended_by in {Reason.PAUSED, Reason.DELETED}
     covered = ends_firings or (record.id.nominal or record.due) > era.until
-    if covered and record.started_at > era.ended_at + UNDER_WAY:
-        says = (
-            f"began at {to_wire(record.started_at)}, after a change at {to_wire(era.ended_at)} had ended it"
-        )
+    if covered and began > era.ended_at + UNDER_WAY:
+        says = f"began at {to_wire(began)}, after a change at {to_wire(era.ended_at)} had ended it"
         yield about(record, FindingKind.NOT_ALLOWED, says)
 
 
