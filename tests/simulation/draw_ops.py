@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 from tests.simulation.draw_jobs import Drawing, Jobs, Teams, wire
@@ -130,7 +131,7 @@ class Ops(Drawing):
         }
 
     def _all_on(self, drawn: tuple[OpPlan, ...], teams: tuple[TeamPlan, ...]) -> tuple[OpPlan, ...]:
-        """Switches without an end end with the faults."""
+        """Switches without an end end with the faults; asked for twice, since a request may be lost."""
         endless = [op for op in drawn if op.what.startswith("halt") and op.facts["until"] is None]
         scopes = {("unhalt_stage", teams[0].name) for op in endless if op.what == "halt_stage"}
         scopes |= {("unhalt", op.team) for op in endless if op.what == "halt"}
@@ -138,11 +139,11 @@ class Ops(Drawing):
         return tuple(
             OpPlan(
                 number=len(drawn) + number,
-                at=FAULTS_END + number * SECOND,
+                at=FAULTS_END + number * SECOND + again,
                 what=what,
                 team=team,
                 job="",
                 facts={"tiers": SWITCHED, "until": None},
             )
-            for number, (what, team) in enumerate(sorted(scopes))
+            for number, (again, (what, team)) in enumerate(product((0, 9 * MINUTE), sorted(scopes)))
         )

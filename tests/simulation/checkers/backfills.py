@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from tests.simulation.checkers.exclusions import excludes
 from tests.simulation.checkers.facts import Change, Facts, Item, JobFacts, Version, Violation, nominal_of
-from tests.simulation.checkers.holds import KNOWN, stood_still
+from tests.simulation.checkers.holds import KNOWN, shut_until, stood_still
 from tests.simulation.kernel import MINUTE
 from tests.simulation.oracle import rule_of
 
@@ -126,7 +126,9 @@ def _ends(facts: Facts, name: str, last: Version) -> Iterator[str]:
         return
     left = [each for each in _instants(facts, item) if each > item["cursor"]]
     takes = BOUND + (len(left) // int(item["rate"]) + 1) * MINUTE
-    if facts.ended_at - max(facts.faults_end, last.at) > takes:
+    known = job.versions[-1].item
+    shut = max(shut_until(facts, known["team"], tier) for tier in ("recovery", known["tier"]))
+    if facts.ended_at - max(facts.faults_end, last.at, shut) > takes:
         yield f"{len(left)} of its instants are still to come"
 
 
