@@ -7,13 +7,15 @@ database would have. British Columbia stopped changing its clocks in 2026: by th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any, cast
 
 from fencepost.application import keys
 from fencepost.application.codec import encode_execution, encode_timer
 from fencepost.application.registry.refresh import Moved, RefreshPage, refresh_job, refresh_team
-from fencepost.application.store import Delete, Put
+from fencepost.application.store import Delete, Key, Put, Store
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import from_wire
 from fencepost.domain.model import Bucket, Execution, Origin, Timer
@@ -117,6 +119,36 @@ def test_B10_a_claim_of_the_old_timer_wins_and_the_refresh_looks_again() -> None
     claimed(registry, "report", "2026-11-05T17:00:00Z", OLD_OFFSET, "2025.2")
     assert refresh_job(registry.ports, OWNER, job) is None
     assert registry.job("report").generation == 1
+
+
+class ClaimsMeanwhile:
+    """A store in which somebody claims the old timer after the first look at the job's records."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._claimed = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._registry.store, name)
+
+    def batch_get(self, wanted: Sequence[Key]) -> Any:
+        if not self._claimed:
+            self._claimed = True
+            claimed(self._registry, "report", "2026-11-04T17:00:00Z", OLD_OFFSET, "2025.2")
+            planted_by_old_rules(self._registry, "report", "2026-11-05T17:00:00Z")
+        return self._registry.store.batch_get(wanted)
+
+
+def test_B10_a_claim_between_two_looks_is_not_taken_back() -> None:
+    registry = Registry.at("2026-11-04T16:59:00Z")
+    registry.put("report", NINE)
+    claimed(registry, "report", "2026-11-03T17:00:00Z", OLD_OFFSET, "2025.2")
+    planted_by_old_rules(registry, "report", "2026-11-04T17:00:00Z")
+    beside = registry.through(cast("Store", ClaimsMeanwhile(registry)))
+    moved = refresh_job(beside.ports, OWNER, registry.job("report"))
+    assert moved is not None
+    assert moved.after == from_wire("2026-11-05T16:00:00Z")
+    assert registry.job("report").ended_until == from_wire("2026-11-04T17:00:00Z")
 
 
 def test_a_job_whose_rules_did_not_change_stays_as_it_is() -> None:

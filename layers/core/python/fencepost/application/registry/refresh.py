@@ -15,7 +15,7 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current
 from fencepost.application.registry.unreadable import Unreadable, UnreadableJobError
 from fencepost.application.scanning.succession import newest_of_generation
-from fencepost.application.store import Absent, Check
+from fencepost.application.store import Absent, Check, StoreBusyError
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.model import Caller, Execution, Job
 from fencepost.domain.schedule import (
@@ -29,6 +29,8 @@ from fencepost.domain.states import ExecutionState, JobState, Reason
 _QUARTER = timedelta(minutes=15)
 _FARTHEST = 104
 """Zone rules move an instant by whole quarters of an hour, 26 hours at the very most."""
+LOOKS = 3
+"""How often a job is looked at that is claimed meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,10 @@ def refresh_job(ports: RegistryPorts, caller: Caller, job: Job) -> Moved | None:
         if current is None or current.job.uid != job.uid:
             return _Stays()
         found[:] = []
-        planned = _plan(ports, current, now)
+        looks = (_plan(ports, current, now) for _ in range(LOOKS))
+        planned = next((each for each in looks if each is not None), None)
+        if planned is None:
+            raise StoreBusyError(f"{job.name}: others keep claiming it")
         if isinstance(planned, _Stays):
             return planned
         found.append(planned.moved)
@@ -108,7 +113,8 @@ def refresh_job(ports: RegistryPorts, caller: Caller, job: Job) -> Moved | None:
     return found[0] if isinstance(outcome, Done) and found else None
 
 
-def _plan(ports: RegistryPorts, current: Current, now: datetime) -> _Planned | _Stays:
+def _plan(ports: RegistryPorts, current: Current, now: datetime) -> _Planned | _Stays | None:
+    """None where the job was claimed between two looks at it."""
     job = current.job
     if job.state is not JobState.ACTIVE or job.exhausted:
         return _Stays()
@@ -122,8 +128,16 @@ def _plan(ports: RegistryPorts, current: Current, now: datetime) -> _Planned | _
     planted = _planted_instant(ports, job, following or claimed, claimed, now)
     if planted is None or planted == following:
         return _Stays()
+    if _id(newest_of_generation(ports.store, job)) != _id(
+        last
+    ):  # what was found follows a claim of this very moment
+        return None
     moved = Moved(job=job.name, before=planted, after=following)
     return _Planned(_replanted(current, last, claimed, moved, Moment(now=now, limits=ports.limits)), moved)
+
+
+def _id(record: Execution | None) -> ExecutionId | None:
+    return None if record is None else record.id
 
 
 def _following(job: Job, last: Execution | None, claimed: datetime) -> datetime | None:
