@@ -13,6 +13,7 @@ from fencepost.cli import drawing
 from fencepost.cli.completing import job_names
 from fencepost.cli.reading import instant
 from fencepost.cli.session import session
+from fencepost.cli.telling import warn_unreadable
 from fencepost.client import AuditFinding, AuditPage
 
 FOUND = 1
@@ -45,6 +46,7 @@ def audit(
         run.json({"items": [each.raw for each in findings], **_sums(pages)})
     else:
         run.around.out.print(_shown(findings, pages))
+    warn_unreadable(run, [each for page in pages for each in page.unreadable])
     if findings:
         raise typer.Exit(FOUND)
 
@@ -56,6 +58,7 @@ def _sums(pages: Sequence[AuditPage]) -> dict[str, object]:
         "explained": sum(page.explained for page in pages),
         "pending": sum(page.pending for page in pages),
         "unjudged": sum(page.unjudged for page in pages),
+        "unreadable": [each.raw for page in pages for each in page.unreadable],
     }
 
 

@@ -62,8 +62,11 @@ def browse(context: typer.Context) -> None:
     Example: fencepost calendar list
     """
     run = session(context)
-    found = list(run.mine.upkeep.calendars())
+    listing = run.mine.upkeep.calendars()
+    found = list(listing)
     run.show(found, lambda: _list(found))
+    for each in listing.unreadable:
+        run.warn(f"nobody can read calendar {each}: put it anew, and it is replaced")
 
 
 @app.command()

@@ -12,6 +12,7 @@ from fencepost.cli.completing import job_names
 from fencepost.cli.job_put import put
 from fencepost.cli.reading import instant, pairs
 from fencepost.cli.session import session
+from fencepost.cli.telling import warn_unreadable
 
 app = typer.Typer(no_args_is_help=True, help="Jobs: declare, look at, pause, run.")
 app.command()(put)
@@ -48,21 +49,18 @@ def browse(
     """
     run = session(context)
     now = run.around.clock.now()
-    found = list(
-        islice(
-            run.mine.jobs(
-                state=state,
-                tier=tier,
-                labels=pairs(label or (), "--label"),
-                prefix=prefix,
-                due_before=instant(due_within, now, ahead=True),
-            ),
-            limit + 1,
-        )
+    listing = run.mine.jobs(
+        state=state,
+        tier=tier,
+        labels=pairs(label or (), "--label"),
+        prefix=prefix,
+        due_before=instant(due_within, now, ahead=True),
     )
+    found = list(islice(listing, limit + 1))
     run.show(found[:limit], lambda: drawing.jobs(found[:limit]))
     if len(found) > limit:
         run.warn(f"there are more than {limit}: see --limit and the filters")
+    warn_unreadable(run, listing.unreadable)
 
 
 @app.command()

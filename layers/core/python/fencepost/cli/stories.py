@@ -16,6 +16,7 @@ from fencepost.cli.completing import job_names
 from fencepost.cli.explaining import Explanation, explain
 from fencepost.cli.reading import instant
 from fencepost.cli.session import session
+from fencepost.cli.telling import warn_unreadable
 from fencepost.client import Execution
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -69,17 +70,19 @@ def following(
     run = session(context)
     now = run.around.clock.now()
     until = instant(within, now, ahead=True) or now
-    jobs = list(run.mine.jobs(due_from=now, due_before=until))
+    listing = run.mine.jobs(due_from=now, due_before=until)
+    jobs = list(listing)
     coming = merge(*([(each.at, job.name, job) for each in job.next if each.at < until] for job in jobs))
     found = list(islice(coming, limit))
     if run.choice.json:
         run.json([{"at": drawing.moment(at), "job": name, "tier": job.tier} for at, name, job in found])
-        return
-    made = drawing.table("UTC", "in", "job", "tier")
-    for at, name, job in found:
-        made.add_row(drawing.moment(at), drawing.length(at - now), name, job.tier)
-    run.around.out.print(made)
-    if any(len(job.next) >= 5 and job.next[-1].at < until for job in jobs):
+    else:
+        made = drawing.table("UTC", "in", "job", "tier")
+        for at, name, job in found:
+            made.add_row(drawing.moment(at), drawing.length(at - now), name, job.tier)
+        run.around.out.print(made)
+    warn_unreadable(run, listing.unreadable)
+    if not run.choice.json and any(len(job.next) >= 5 and job.next[-1].at < until for job in jobs):
         run.warn("of each job the next 5 are known; `fencepost preview` shows more")
 
 

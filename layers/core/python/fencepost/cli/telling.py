@@ -1,10 +1,19 @@
-"""How refusals are told: one clear line, or one line for each fault."""
+"""How refusals, and what nobody can read, are told: one clear line, or one line for each fault."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from typer.exceptions import TyperException
 
-from fencepost.client import FaultsError, FencepostError, NotAllowedError, UnreachableError
+from fencepost.cli.session import Session
+from fencepost.client import FaultsError, FencepostError, NotAllowedError, UnreachableError, UnreadableJob
+
+
+def warn_unreadable(run: Session, jobs: Iterable[UnreadableJob]) -> None:
+    """A line for each job that a list had to leave out, with --json too."""
+    for each in jobs:
+        run.warn(f"nobody can read job {each.name} (~{each.uid}): {each.why}; put it anew, or delete it")
 
 
 def why(error: FencepostError) -> str:

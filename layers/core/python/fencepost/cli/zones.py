@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from fencepost.cli import drawing
 from fencepost.cli.session import session
-from fencepost.client.upkeep import Refreshed
+from fencepost.cli.telling import warn_unreadable
+from fencepost.client.upkeep import MovedJob, Refreshed
 from fencepost.domain.schedule import tzdata_version
 
 app = typer.Typer(
@@ -44,12 +47,21 @@ def refresh(context: typer.Context) -> None:
             steps.append(found)
             step()
     moved = [each for found in steps for each in found.moved]
+    unreadable = [each for found in steps for each in found.unreadable]
     looked = sum(found.looked_at for found in steps)
     if run.choice.json:
-        run.json({"tzdata": steps[-1].tzdata, "looked_at": looked, "moved": [each.raw for each in moved]})
-        return
+        answer = {"tzdata": steps[-1].tzdata, "looked_at": looked, "moved": [each.raw for each in moved]}
+        run.json(answer | {"unreadable": [each.raw for each in unreadable]})
+    else:
+        run.around.out.print(_moved(moved, f"{looked:,} jobs looked at under {steps[-1].tzdata}"))
+    warn_unreadable(run, unreadable)
+
+
+def _moved(moved: Sequence[MovedJob], looked: str) -> RenderableType:
+    says = Text(f"{looked}, {len(moved):,} moved")
+    if not moved:
+        return says
     made = drawing.table("job", "was", "is")
     for each in moved:
         made.add_row(each.job, drawing.moment(each.before), drawing.moment(each.after))
-    says = Text(f"{looked:,} jobs looked at under {steps[-1].tzdata}, {len(moved):,} moved")
-    run.around.out.print(Group(made, says) if moved else says)
+    return Group(made, says)

@@ -37,6 +37,7 @@ from fencepost.client.execution import ExecutionHandle
 from fencepost.client.fencepost import Fencepost
 from fencepost.client.job import JobHandle
 from fencepost.client.keys import KeyRing, MadeKey, SigningKey, SigningKeys
+from fencepost.client.paging import Listing
 from fencepost.client.receiver import Fences, MemoryFences, ReceivedCall, Receiver, Work, working
 from fencepost.client.results import (
     Attempt,
@@ -53,6 +54,7 @@ from fencepost.client.results import (
     Redriven,
     Revision,
     Team,
+    UnreadableJob,
 )
 from fencepost.client.shapes import (
     after,
@@ -95,6 +97,7 @@ __all__ = [
     "LeaseLostError",
     "Limit",
     "Limits",
+    "Listing",
     "MadeKey",
     "MemoryFences",
     "NotAllowedError",
@@ -117,6 +120,7 @@ __all__ = [
     "ThrottledError",
     "UnexpectedAnswerError",
     "UnreachableError",
+    "UnreadableJob",
     "UnsignedCallError",
     "Work",
     "after",

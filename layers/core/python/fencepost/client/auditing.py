@@ -8,6 +8,7 @@ from datetime import datetime
 
 from fencepost.client.calls import Call, Caller
 from fencepost.client.decoding import Result, decode
+from fencepost.client.results import UnreadableJob
 from fencepost.domain.instants import to_wire
 
 
@@ -27,7 +28,7 @@ class AuditFinding(Result):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPage(Result):
     """What one page came to. `judged_to`: what was due later is too young; `pending`: not claimed yet, its timer is
-    there; `unjudged`: decided by other time-zone rules. A page may hold no finding and still have a next one.
+    there; `unjudged`: decided by other time-zone rules; `unreadable`: could not be audited. A page may hold no finding and still have a next one.
     """
 
     items: tuple[AuditFinding, ...]
@@ -37,6 +38,7 @@ class AuditPage(Result):
     explained: int
     pending: int
     unjudged: int
+    unreadable: tuple[UnreadableJob, ...] = ()
     next: str | None = None
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Unpack
 from urllib.parse import urlsplit
 
@@ -19,8 +19,18 @@ from fencepost.client.errors import ConfigurationError
 from fencepost.client.execution import ExecutionHandle
 from fencepost.client.job import JobHandle
 from fencepost.client.keys import KeyRing
-from fencepost.client.paging import walk
-from fencepost.client.results import Execution, Health, Job, Limits, Preview, Redriven, Revision, Team
+from fencepost.client.paging import Listing, pages, walk
+from fencepost.client.results import (
+    Execution,
+    Health,
+    Job,
+    Limits,
+    Preview,
+    Redriven,
+    Revision,
+    Team,
+    UnreadableJob,
+)
 from fencepost.client.shapes import TeamFields
 from fencepost.client.system import Clock, Entropy, SystemClock, SystemEntropy
 from fencepost.client.transport import Transport, Urllib3Transport
@@ -70,8 +80,10 @@ class Fencepost:
         prefix: str | None = None,
         due_from: datetime | None = None,
         due_before: datetime | None = None,
-    ) -> Iterator[Job]:
-        """The team's jobs by name. `due_from`, `due_before`: only those whose next occurrence lies there."""
+    ) -> Listing[Job, UnreadableJob]:
+        """The team's jobs by name. `due_from`, `due_before`: only those whose next occurrence lies there. Those that
+        nobody can read are in the iterator's `unreadable`, held to no filter but the prefix.
+        """
         query = {
             "state": state,
             "tier": tier,
@@ -81,7 +93,8 @@ class Fencepost:
             "next_before": None if due_before is None else to_wire(due_before),
             "limit": 100,
         }
-        return walk(self.caller, self._path("jobs"), query, Job)
+        found = pages(self.caller, self._path("jobs"), query)
+        return Listing(found, partial(decode, Job), partial(decode, UnreadableJob))
 
     def dead_letters(self, *, page_size: int = 100) -> Iterator[Execution]:
         """The team's dead executions, the newest death first."""

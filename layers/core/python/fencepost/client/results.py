@@ -55,6 +55,15 @@ class Job(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableJob(Result):
+    """A job that is there and that nobody can read: a put replaces it, a delete removes it."""
+
+    name: str
+    uid: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobChange(Result):
     """What a write would change; nothing was written. `cancels`: queued executions that would no longer run."""
 

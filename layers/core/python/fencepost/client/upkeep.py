@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from fencepost.client.calls import Call, Caller, path, precondition
 from fencepost.client.decoding import Result, decode
-from fencepost.client.paging import walk
-from fencepost.client.results import Revision, Team
+from fencepost.client.paging import Listing, pages, walk
+from fencepost.client.results import Revision, Team, UnreadableJob
 from fencepost.domain.instants import to_wire
 
 
@@ -105,11 +106,12 @@ class MovedJob(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed(Result):
-    """What some jobs came to under the rules `tzdata`."""
+    """What some jobs came to under the rules `tzdata`. `unreadable`: those that stay where they are."""
 
     tzdata: str
     moved: tuple[MovedJob, ...]
     looked_at: int
+    unreadable: tuple[UnreadableJob, ...] = ()
     next: str | None = None
 
 
@@ -191,9 +193,10 @@ class Upkeep:
         """One exclusion calendar."""
         return CalendarHandle(self.caller, self.team, name)
 
-    def calendars(self) -> Iterator[Calendar]:
-        """The team's calendars by name."""
-        return walk(self.caller, path("teams", self.team, "calendars"), {"limit": 100}, Calendar)
+    def calendars(self) -> Listing[Calendar, str]:
+        """The team's calendars by name. The names of those that nobody can read are in the iterator's `unreadable`."""
+        found = pages(self.caller, path("teams", self.team, "calendars"), {"limit": 100})
+        return Listing(found, partial(decode, Calendar), str)
 
     def refresh_zones(self) -> Iterator[Refreshed]:
         """Plants anew what older time-zone rules planted, some jobs a step; stopping early does no harm."""
