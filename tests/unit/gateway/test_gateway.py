@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -298,6 +299,38 @@ def test_a_body_of_unknown_length_is_refused(server, name, value, status):
     connection.endheaders()
     assert connection.getresponse().status == status
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "says"),
+    [
+        ("TRACE /v1/health HTTP/1.1", 501, "Unsupported method ('TRACE')"),
+        ("BREW /pot HTTP/1.1", 501, "Unsupported method ('BREW')"),
+        ("PRI * HTTP/2.0", 505, "Invalid HTTP version (2.0)"),
+        ("GET /v1/health HTTP/x", 400, "Bad request version ('HTTP/x')"),
+        ("hello", 400, "Bad request syntax ('hello')"),
+        ("GET /" + "x" * 66_000 + " HTTP/1.1", 414, "Request-URI Too Long"),
+        ("GET / HTTP/1.1\r\nX: " + "x" * 66_000, 431, "Line too long"),
+    ],
+    ids=["trace", "brew", "http2", "version", "no-http", "uri", "header"],
+)
+def test_what_is_no_request_of_the_api_is_refused_as_a_problem(server, api, line, status, says):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as wire:
+        wire.sendall(line.encode() + b"\r\n" + (b"" if status in {414, 431} else b"\r\n"))
+        answer = http.client.HTTPResponse(wire)
+        answer.begin()
+        body = json.loads(answer.read())
+        assert answer.status == body["status"] == status
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert answer.headers["Connection"] == "close"
+        assert body == {
+            "type": "about:blank",
+            "status": status,
+            "title": http.client.responses[status],
+            "detail": says,
+            "faults": [],
+        }
+    assert api.events == []
 
 
 @pytest.mark.skipif(which("curl") is None, reason="curl is not installed here")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -85,6 +86,16 @@ class _Exchange(BaseHTTPRequestHandler):
         self._write(self.server.answer(request))
 
     do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = handle_any  # noqa: N815 - the names that the base class looks for
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the base class cannot read, or has no method for: refused like everything else, and the last of its
+        connection.
+        """
+        del explain
+        self.close_connection = True
+        title = HTTPStatus(code).phrase
+        kind = title.title().replace(" ", "") + "Exception"
+        self._write(problem(code, title, message or title, kind=kind))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class says
         """Requests are logged by the API function."""
