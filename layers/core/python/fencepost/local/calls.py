@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,9 +25,10 @@ class CallLog:
         self._now = now
 
     def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
-        """Lets the call happen and writes down what came of it."""
+        """Lets the call happen and writes down what came of it; where the disk is full, the outcome still counts."""
         result = proceed()
-        self._record(line(cast("Delivery", call.args[0]), cast("Outcome", result), self._now()))
+        with suppress(OSError):
+            self._record(line(cast("Delivery", call.args[0]), cast("Outcome", result), self._now()))
         return result
 
 

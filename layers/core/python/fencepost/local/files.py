@@ -6,7 +6,9 @@ import fcntl
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -106,6 +108,27 @@ class DataDir:
             except BlockingIOError:
                 return True
         return False
+
+
+class LogFile(TextIOWrapper):
+    """A log to append to. A full disk is no reason to fail, nor to say so at every line: what cannot be written is
+    dropped.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Makes the file where it is missing. Raises OSError."""
+        super().__init__(path.open("ab"), encoding="utf-8")
+
+    def write(self, text: str, /) -> int:
+        """As much as the disk takes."""
+        with suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """As much as the disk takes."""
+        with suppress(OSError):
+            super().flush()
 
 
 class Journal:

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,8 @@ class Tail:
                 whole, end, _ = file.read().rpartition(b"\n")
             self._places[path] += len(whole) + len(end)
             for line in whole.splitlines():
-                take(json.loads(line))
+                with suppress(ValueError):  # torn by a full disk
+                    take(json.loads(line))
 
 
 @dataclass

@@ -17,7 +17,7 @@ from fencepost.domain.instants import ZERO
 from fencepost.domain.limits import Limits
 from fencepost.local.aws import LocalClients
 from fencepost.local.calls import CallLog, InFlight
-from fencepost.local.files import DataDir, DataDirError, Journal
+from fencepost.local.files import DataDir, DataDirError, Journal, LogFile
 from fencepost.local.gateway.credentials import role_arn
 from fencepost.local.gateway.policy import ACCOUNT
 from fencepost.local.grounds import Ground, LocalQueues, ground
@@ -89,7 +89,7 @@ class LocalStage:
         """Over the data directory; what the functions say goes to its log."""
         return cls(
             settings=settings(options),
-            observed=observability(STAGE, data.service_log.open("a")),
+            observed=observability(STAGE, LogFile(data.service_log)),
             clock=SystemClock(),
             entropy=SystemEntropy(),
             data=data,
