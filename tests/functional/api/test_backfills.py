@@ -179,6 +179,22 @@ def test_a_faulty_request_says_what_is_wrong(front, body, field):
     assert list(reply.faults) == [field]
 
 
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"from": "x"}, {"from", "to"}),
+        ({"to": "x", "rate": 0}, {"from", "to", "rate"}),
+        ({"from": "x", "to": 5, "pace": 3}, {"from", "to", "pace"}),
+        ({"from": "x", "to": "y"}, {"from", "to"}),
+    ],
+)
+def test_all_faults_of_a_request_are_told_at_once(front, body, fields):
+    reply = front.post(REPORT + "/backfills", body)
+    assert reply.status == 422
+    assert len(reply.body["faults"]) == len(fields)
+    assert set(reply.faults) == fields
+
+
 def test_a_range_that_is_too_long_is_refused_with_the_number_that_is_not(front):
     front.job("often", schedule={"cron": "* * * * *"})
     year = {"from": "2025-03-01T00:00:00Z", "to": "2026-03-01T00:00:00Z"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from fencepost.adapters.api.bodies_upkeep import BackfillBody
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.paging import limit, page, position
 from fencepost.adapters.api.problems import conflict, missing, refusal
-from fencepost.adapters.api.reading import checked, read_object
+from fencepost.adapters.api.reading import read_object, shaped
 from fencepost.application.backfills.asking import Wish
 from fencepost.application.backfills.codec import errand_of
 from fencepost.application.backfills.reading import Counts, count, find_backfill, list_backfills
@@ -27,8 +28,7 @@ from fencepost.domain.states import ExecutionState, JobState
 
 def ask(request: Request) -> Answer:
     """Writes the backfill down; it goes on by itself. The same Idempotency-Key names the same one."""
-    body = checked(BackfillBody, read_object(request.body))
-    first, before = _instants(body)
+    body, first, before = _read(read_object(request.body))
     job = _job(request)
     if job is None:
         return missing("job", request.job)
@@ -131,14 +131,19 @@ def _counts(counts: Counts) -> dict[str, Any]:
     return {**by_state, "at_least": counts.at_least}
 
 
-def _instants(body: BackfillBody) -> tuple[datetime, datetime]:
+def _read(raw: Mapping[str, object]) -> tuple[BackfillBody, datetime, datetime]:
+    """The body and its two instants. Raises Faults with all that is wrong with it."""
     faults: list[Fault] = []
-    found: list[datetime] = []
-    for name, text in (("from", body.from_), ("to", body.to)):
+    body = shaped(BackfillBody, raw, faults, domain=frozenset())
+    found: dict[str, datetime] = {}
+    for name in ("from", "to"):
+        text = raw.get(name)
+        if not isinstance(text, str):
+            continue  # told with the shape
         try:
-            found.append(read_instant(text))
+            found[name] = read_instant(text)
         except ValueError as error:
             faults.append(Fault(field=name, value=text, rule=str(error)))
-    if faults:
+    if body is None or faults:
         raise Faults(faults)
-    return found[0], found[1]
+    return body, found["from"], found["to"]
