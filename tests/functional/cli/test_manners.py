@@ -81,6 +81,19 @@ def test_without_a_team_it_is_asked_for_in_words(fencepost):
     assert "which team? Give --team, or set FENCEPOST_TEAM" in ran.err
 
 
+@pytest.mark.parametrize("words", [("local",), ("local", "kill-worker")])
+@pytest.mark.parametrize("named", ["", " "])
+def test_a_data_directory_without_a_name_is_not_the_working_directory(fencepost, directory, words, named):
+    before = sorted(directory.iterdir())
+
+    ran = fencepost(*words, "--data-dir", named)
+
+    assert (ran.status, ran.out) == (2, "")
+    assert "'--data-dir': it names no directory" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert sorted(directory.iterdir()) == before
+
+
 def test_a_service_that_is_not_running_is_said_to_be_none(fencepost):
     fencepost.environment["FENCEPOST_ENDPOINT"] = ""
     fencepost.transport.troubles.extend([NoAnswerError("Connection refused")] * 5)

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 
-DataDirOption = Annotated[Path, typer.Option(help="Where store, queues, credentials and logs lie.")]
+
+def _directory(text: str | Path) -> Path:
+    """`Path` takes no name for the working directory: a variable that is unset would put everything there."""
+    if not str(text).strip():
+        raise typer.BadParameter("it names no directory; the working directory is .")
+    return Path(text)
+
+
+DataDirOption = Annotated[
+    Path,
+    typer.Option(help="Where store, queues, credentials and logs lie.", parser=_directory, metavar="<path>"),
+]
 
 
 StoreOption = Annotated[
