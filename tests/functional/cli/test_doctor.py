@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fencepost.client.transport import HttpAnswer, NoAnswerError
@@ -81,6 +83,25 @@ def test_ticks_that_do_not_come(fencepost, status, verdict, code):
     )
 
     assert findings(fencepost, code)["ticks"][0] == verdict
+
+
+LOOKS_BACK = (
+    "they come, and firings are on time: every tick looks back over some 5 minutes on purpose, so that nothing written "
+    "late is missed (the oldest minute still looked at began 361 s ago)"
+)
+BEHIND = "firings are late: the oldest minute still looked at began 361 s ago, where some 5 minutes are usual"
+STARTING = "the service is starting: the oldest minute still looked at began 361 s ago"
+
+
+@pytest.mark.parametrize(("status", "says"), [("ok", LOOKS_BACK), ("late", BEHIND), ("starting", STARTING)])
+def test_how_far_back_the_service_looks_is_told_with_what_is_good_about_it(fencepost, status, says):
+    def told(answer: HttpAnswer) -> HttpAnswer:
+        body = json.loads(answer.body) | {"status": status, "watermark_age_seconds": 361}
+        return HttpAnswer(status=200, body=json.dumps(body).encode(), headers=answer.headers)
+
+    fencepost.transport.troubles.append(told)
+
+    assert findings(fencepost, status == "late")["ticks"][1] == says
 
 
 def test_no_way_to_the_service(fencepost):

@@ -14,11 +14,12 @@ from fencepost.client import ApiError, FencepostError, Health, NotAllowedError, 
 from fencepost.client.calls import Call, Reply, path
 from fencepost.client.credentials import SigV4Signer
 from fencepost.client.decoding import decode
+from fencepost.domain.instants import MINUTE
+from fencepost.domain.limits import Limits
 from fencepost.domain.schedule import tzdata_version
 
 SKEW = timedelta(seconds=30)
 SIGNABLE = timedelta(minutes=5)
-LATE_WATERMARK = 15 * 60
 
 
 class Verdict(StrEnum):
@@ -78,14 +79,28 @@ def _about_service(reply: Reply, health: Health, now: datetime) -> Iterator[Find
     else:
         says = f"the service decides by {health.tzdata}, this program previews files by {ours}"
         yield Finding(what="time zones", verdict=Verdict.ODD, says=says)
+    yield _ticks(health)
+
+
+def _ticks(health: Health) -> Finding:
+    """How far back the service still looks for firings: some minutes in any case, the first ones of its life too."""
     age = health.watermark_age_seconds
-    behind = "no minute is proven yet" if age is None else f"the oldest unproven minute is {age:,} s old"
-    if health.status == "ok":
-        yield _good("ticks", behind)
-    elif health.status == "starting":
-        yield Finding(what="ticks", verdict=Verdict.ODD, says=f"the service is starting: {behind}")
-    else:
-        yield _bad("ticks", f"firings are late: {behind}")
+    usual = f"{Limits().watermark_lag // MINUTE} minutes"
+    oldest = (
+        "no minute is done with yet"
+        if age is None
+        else f"the oldest minute still looked at began {age:,} s ago"
+    )
+    match health.status:
+        case "ok":
+            why = (
+                f"every tick looks back over some {usual} on purpose, so that nothing written late is missed"
+            )
+            return _good("ticks", f"they come, and firings are on time: {why} ({oldest})")
+        case "starting":
+            return Finding(what="ticks", verdict=Verdict.ODD, says=f"the service is starting: {oldest}")
+        case _:
+            return _bad("ticks", f"firings are late: {oldest}, where some {usual} are usual")
 
 
 def _skew(reply: Reply, health: Health, now: datetime) -> timedelta:
