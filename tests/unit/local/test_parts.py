@@ -23,6 +23,7 @@ from rich.console import Console
 from fencepost.adapters.seam import seamed
 from fencepost.adapters.targets.aws import AwsCaller
 from fencepost.application.ports import Outgoing, QueueName
+from fencepost.domain.identity import ExecutionId
 from fencepost.domain.outcome import Delivered, Failed
 from fencepost.domain.targets import (
     EventBridgeTarget,
@@ -224,6 +225,24 @@ def test_the_terminal_shows_firings_and_who_was_told_and_sums_up(data):
     assert "doomed is dead" in text
     assert "somebody-else" not in text
     assert "3 firings, late by 3 ms at the median, 90 ms at the 99th percentile" in text
+
+
+def test_backfills_and_runs_now_are_not_called_late():
+    uid = "a" * 20
+    shown = io.StringIO()
+    live = Live(Console(file=shown, width=200))
+    for late in (3, 5):
+        live.call(entry(late=late, execution=str(ExecutionId.occurrence(uid, DUE))))
+    live.call(entry(late=86_400_000, execution=str(ExecutionId.backfill(uid, "0123456789ab", DUE))))
+    live.call(entry(late=700, execution=str(ExecutionId.run_now(uid, "key"))))
+    live.summary()
+    says = "2 firings, late by 3 ms at the median, 5 ms at the 99th percentile, 3 to 5 ms in all; 2 backfilled or run at once"
+    assert f"{says}; attempts: 4 delivered" in shown.getvalue()
+
+    live, shown = Live(Console(file=(only := io.StringIO()), width=200)), only
+    live.call(entry(late=700, execution=str(ExecutionId.run_now(uid, "key"))))
+    live.summary()
+    assert "\n1 backfilled or run at once; attempts: 1 delivered" in shown.getvalue()
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1), st.integers(1, 100))

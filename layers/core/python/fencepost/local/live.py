@@ -14,6 +14,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from fencepost.domain.identity import ExecutionId, ExecutionKind
+
 LOOK_EVERY = 0.1
 _COLOURS = {
     "delivered": "green",
@@ -56,17 +58,23 @@ class Tail:
                 whole, end, _ = file.read().rpartition(b"\n")
             self._places[path] += len(whole) + len(end)
             for line in whole.splitlines():
+                entry = None
                 with suppress(ValueError):  # torn by a full disk
-                    take(json.loads(line))
+                    entry = json.loads(line)
+                if entry is not None:
+                    take(entry)
 
 
 @dataclass
 class Live:
-    """Prints. `jobs_of` limits it to one team, None shows all."""
+    """Prints. `team` limits it to one team, None shows all. `lateness`: of what a schedule called for as its time came;
+    `asked_for`: how many firings were backfills and runs now, which are never on time.
+    """
 
     console: Console
     team: str | None = None
     lateness: list[int] = field(default_factory=list)
+    asked_for: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
 
     def heading(self) -> None:
@@ -82,7 +90,9 @@ class Live:
         if self.team is not None and entry["team"] != self.team:
             return
         self.outcomes[entry["outcome"]] += 1
-        if entry["attempt"] == 1:
+        if entry["attempt"] == 1 and not _by_schedule(entry):
+            self.asked_for += 1
+        elif entry["attempt"] == 1:
             self.lateness.append(entry["lateness_ms"])
         late = f"{'+' if entry['attempt'] > 1 else ''}{entry['lateness_ms']} ms"
         line = Text(
@@ -103,22 +113,29 @@ class Live:
         self.console.print(Text(text, "magenta"), soft_wrap=True)
 
     def summary(self) -> None:
-        """How late the firings were."""
+        """How late the firings were that a schedule called for."""
+        parts = []
         if self.lateness:
             ordered = sorted(self.lateness)
-            parts = ", ".join(f"{count} {word}" for word, count in self.outcomes.most_common())
-            self.console.print(
+            parts.append(
                 f"{len(ordered)} firings, late by {percentile(ordered, 50)} ms at the median, "
-                f"{percentile(ordered, 99)} ms at the 99th percentile, {ordered[0]} to {ordered[-1]} ms in all; "
-                f"attempts: {parts}",
-                highlight=False,
-                soft_wrap=True,
+                f"{percentile(ordered, 99)} ms at the 99th percentile, {ordered[0]} to {ordered[-1]} ms in all"
             )
+        if self.asked_for:
+            parts.append(f"{self.asked_for} backfilled or run at once")
+        if parts:
+            counts = ", ".join(f"{count} {word}" for word, count in self.outcomes.most_common())
+            said = "; ".join([*parts, f"attempts: {counts}"])
+            self.console.print(said, highlight=False, soft_wrap=True)
 
 
 def percentile(ordered: list[int], percent: int) -> int:
     """The least value that `percent` of all do not exceed."""
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def _by_schedule(entry: Mapping[str, Any]) -> bool:
+    return ExecutionId.parse(entry["execution"]).kind is ExecutionKind.OCCURRENCE
 
 
 def _outcome(entry: Mapping[str, Any]) -> str:
