@@ -36,7 +36,9 @@ class ExecutionHandle:
         return self._say("fail", {"fence": fence, "error": error, "permanent": permanent}, key=key)
 
     def redrive(self, note: str | None = None, *, key: str | None = None) -> Execution:
-        """Sends a dead execution again, with its budget anew and a larger fence."""
+        """Sends a dead execution again, with its budget anew and a larger fence. Once more before that begins changes
+        nothing. Raises ConflictError for one that is not dead.
+        """
         return self._say("redrive", {"note": note}, key=key)
 
     def _say(self, what: str, body: object, *, key: str | None = None, keyed: bool = True) -> Execution:
