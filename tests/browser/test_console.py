@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from fencepost.client.declaration import read_jobs
 from tests.browser.conftest import Console
@@ -208,6 +208,21 @@ def deletes(page: Page, team: str) -> None:
     page.get_by_role("button", name="Delete", exact=True).click()
     said(page, "rates is deleted")
     expect(page.get_by_text("This team has no jobs yet")).to_be_visible()
+
+
+def test_a_job_that_nobody_can_read_is_named_above_the_rest(served: Console, page: Page, team: str):
+    served.service.put_job(team, "whole", {"cron": "0 9 * * *"}, f"{served.target.url}/ok")
+
+    def spoilt(route: Route) -> None:
+        answer = route.fetch()
+        bad = {"name": "bad", "uid": "a" * 20, "why": "KeyError: 'team'"}
+        route.fulfill(response=answer, json={**answer.json(), "unreadable": [bad]})
+
+    page.route(re.compile(rf"/teams/{team}/jobs\?"), spoilt)
+    go(page, team, "jobs")
+    expect(page.get_by_text("Nobody can read bad: KeyError: 'team'.")).to_be_visible()
+    expect(page.get_by_text("fencepost job put bad", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="whole")).to_be_visible()
 
 
 def test_a_worker_that_never_reports_can_be_failed(served: Console, page: Page, team: str):

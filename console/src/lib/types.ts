@@ -15,8 +15,16 @@ export type ExecutionState =
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type Facts = { [name: string]: Json };
 
+/** A job that is there and that nobody can read. */
+export interface UnreadableJob {
+  name: string;
+  uid: string;
+  why: string;
+}
+
 export interface Page<T> {
   items: T[];
+  unreadable?: UnreadableJob[];
   next: string | null;
   stopped_early?: boolean;
 }

@@ -37,6 +37,7 @@ export function Jobs({ query }: { query: URLSearchParams }): JSX.Element {
     10,
   );
   const { outcomes, look } = useOutcomes(team, jobs.data?.items ?? []);
+  const unreadable = jobs.data?.unreadable ?? [];
   const filtered = Object.values(wanted).some(Boolean);
   return (
     <>
@@ -50,8 +51,14 @@ export function Jobs({ query }: { query: URLSearchParams }): JSX.Element {
       </div>
       <Filters wanted={wanted} />
       {jobs.problem ? <Trouble problem={jobs.problem} /> : null}
+      {unreadable.map((job) => (
+        <p key={job.uid} class="hint">
+          Nobody can read <strong>{job.name}</strong>: {job.why}. <code>fencepost job put {job.name}</code> replaces it,{" "}
+          <code>fencepost job delete {job.name}</code> removes it.
+        </p>
+      ))}
       <section class="card" aria-label="Jobs">
-        {jobs.data && jobs.data.items.length === 0 ? (
+        {jobs.data && jobs.data.items.length === 0 && unreadable.length === 0 ? (
           <Nothing filtered={filtered} early={jobs.data.stopped_early ?? false} team={team} />
         ) : (
           <div class="table jobs">
