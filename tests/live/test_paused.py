@@ -44,7 +44,9 @@ def test_D05_a_worker_that_stands_still_beyond_its_lease_changes_nothing_when_it
         )
         data = DataDir.open(tmp_path / "data")
         # The mark is written before the call: a worker stopped between the two would have called nobody.
-        paused = until(lambda: holder(data) if target.at("/hook") else None, 20, "a worker in the middle of its call")
+        paused = until(
+            lambda: holder(data) if target.at("/hook") else None, 20, "a worker in the middle of its call"
+        )
         os.kill(paused, signal.SIGSTOP)
         try:
             record = service.only("payments", "report", "SUCCEEDED", within=90.0)

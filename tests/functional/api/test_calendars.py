@@ -291,7 +291,9 @@ class TestUnreadable:
         made.put(BAD, {"dates": ["2026-12-25"]})
         made.put(CALENDARS + "/other", {"dates": ["2026-12-24"]})
         key = keys.calendar("payments", "bad")
-        item = {name: value for name, value in (made.memory.get(key) or {}).items() if name not in {"pk", "sk"}}
+        item = {
+            name: value for name, value in (made.memory.get(key) or {}).items() if name not in {"pk", "sk"}
+        }
         made.memory.write(Put(key=key, item=GARBLED[request.param](item)))
         return made
 
