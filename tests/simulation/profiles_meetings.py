@@ -102,9 +102,9 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
         "spoiled timers": replace(
             MIXED,
             workers=0.6,
-            firings=320,
+            firings=480,
             ops=(60, 80),
-            op_weights={"corrupt": 10, "resume": 6, "run_now": 1},
+            op_weights={"corrupt": 10, "resume": 14, "run_now": 2},
             aimed_ops=0.9,
             faults=(40, 60),
             aimed_faults=1.0,

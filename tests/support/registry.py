@@ -160,6 +160,16 @@ class Registry:
         return record
 
 
+class Beside:
+    """A store during whose calls something else happens."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
 def _cancel(store: Store, clock: SettableClock, entropy: CountingEntropy, limits: Limits) -> Cancel:
     """What delivery cancels with, over queues that nobody reads."""
     queues = MemoryQueues(clock)

@@ -277,6 +277,29 @@ class TestWhileItWaits:
         hosts.put_off(stale, team, second)
         assert world.record(record).retry_at == until
 
+    def test_A1_out_of_the_backlog_its_wake_up_is_in_the_same_write(self, monkeypatch) -> None:
+        """Another hand of its message may have acknowledged it, since its entry woke it; this one dies right after."""
+        world = world_with(cap=1, parallel=1)
+        world.queue(world.job("busy"))
+        [record] = crowd(world, 1)
+        world.targets.script = [during_the_call(world.poll)]
+        world.poll(limit=1)
+        waiting = world.record(record)
+        assert waiting.state is ExecutionState.WAITING
+        hosts = Hosts(tools=world.tools, finish=world.parts.advance.finish)
+        team = world.tools.reads.team("payments", world.clock.now())
+        assert team is not None
+
+        def dies(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(type(world.tools), "hand_over", dies)
+        at = from_wire("2026-03-01T09:02:00Z")
+        with pytest.raises(KeyboardInterrupt):
+            hosts.put_off(waiting, team, Wait(until=at, why="full", ticket=None))
+        assert world.record(record).state is ExecutionState.RETRY_WAIT
+        assert [(timer.execution, timer.due) for timer in world.timers()] == [(record.id, at)]
+
     def test_a_lease_of_a_wake_up_that_saw_it_earlier_loses(self) -> None:
         world = world_with(parallel=1)
         taken(world, 0, "2026-03-01T09:00:05Z")

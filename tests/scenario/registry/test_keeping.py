@@ -14,8 +14,9 @@ from fencepost.application.registry.reading import find_job, find_team
 from fencepost.application.registry.views import coming
 from fencepost.application.store import Put, StoreBusyError, Table
 from fencepost.domain.instants import from_wire, to_wire
+from fencepost.domain.model import Tier
 from fencepost.domain.states import ExecutionState, JobState, Reason
-from tests.support.registry import Registry
+from tests.support.registry import Beside, Registry
 
 HOURLY = {"cron": "0 * * * *"}
 
@@ -44,6 +45,23 @@ class TestExpiry:
         assert (job.state, job.paused_until, job.ended_by) == (JobState.ACTIVE, None, Reason.SUPERSEDED)
         entry = registry.entries(job.uid)[0]
         assert (entry.what, entry.actor, entry.note) == ("resume", "fencepost", "the pause expired")
+
+    def test_it_ends_though_its_job_is_edited_at_that_very_moment(self, registry):
+        edited = []
+
+        class Edits(Beside):
+            def get(self, key):
+                item = self.store.get(key)
+                if key == keys.job(uid) and not edited:
+                    edited.append(registry.put("hourly", HOURLY, tier=Tier.BULK))
+                return item
+
+        uid = registry.job("hourly").uid
+        registry.clock.set("2026-03-01T15:00:40Z")
+        beside = registry.through(Edits(registry.store))
+        assert Expiry(ports=beside.ports).run(registry.clock.now()) == 1
+        job = registry.job("hourly")
+        assert (job.state, job.tier, job.revision) == (JobState.ACTIVE, Tier.BULK, 4)
 
     def test_what_is_due_at_its_end_fires_and_what_was_before_is_one_range(self, registry):
         self.run(registry, "2026-03-01T15:00:40Z")

@@ -16,7 +16,7 @@ from fencepost.application.store import Put, Table, Update, equals
 from fencepost.domain.identity import ExecutionId, ExecutionKind
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.states import ExecutionState, JobState, Reason
-from tests.support.registry import OWNER, Registry
+from tests.support.registry import OWNER, Beside, Registry
 
 HOURLY = {"cron": "0 * * * *"}
 
@@ -26,16 +26,6 @@ def registry():
     made = Registry.at("2026-03-01T12:00:00Z")
     made.put("hourly", HOURLY)
     return made
-
-
-class Beside:
-    """A store during whose calls something else happens."""
-
-    def __init__(self, store):
-        self.store = store
-
-    def __getattr__(self, name):
-        return getattr(self.store, name)
 
 
 def exhaust(registry, name):

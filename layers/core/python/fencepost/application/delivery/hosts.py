@@ -15,12 +15,14 @@ from typing import TypeAlias
 
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
+from fencepost.application.delivery.endings import has_message
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
 from fencepost.application.delivery.results import Acknowledge, Disposition, Raced, facts_of
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.memory import Memory
-from fencepost.application.moves import moved, while_put_off
+from fencepost.application.moves import Moved, moved, while_put_off
+from fencepost.application.planting import wake_timer
 from fencepost.application.store import (
     Absent,
     Compare,
@@ -127,11 +129,24 @@ class Hosts:
             changes["waited_from"] = now
         after = while_put_off(record, moved(record, Move.DEFER, **{**WITHOUT_LEASE, **changes}))
         kept = self.finish.giving_up(record)
-        if not self.tools.commit(record, after):
+        if not self._kept_awake(record, after, wait.until):
             return Raced("it moved before it could be put off")
         self.finish.freed(kept, team)
-        self.tools.rearm(after.record, wait.until)
         return Acknowledge(why=wait.why, facts=facts_of(after.record))
+
+    def _kept_awake(self, record: Execution, after: Moved, at: datetime) -> bool:
+        """Whether it was written; with a wake-up, in the same write where no message is sure to come back."""
+        if has_message(record):
+            written = self.tools.commit(record, after)
+            if written:
+                self.tools.rearm(after.record, at)
+            return written
+        timer = self.tools.commit_with_timer(
+            record, after, lambda now: wake_timer(after.record, at, now=now, limits=self._limits)
+        )
+        if timer is not None:
+            self.tools.hand_over(after.record, timer)
+        return timer is not None
 
     def _instant(self, record: Execution, limit: HostLimit) -> Wait | str | None:
         """Wait, or the host that the record has a ticket for; None where it has no rate."""

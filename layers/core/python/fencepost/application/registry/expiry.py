@@ -13,9 +13,21 @@ from fencepost.application.registry.jobs import JobRequest
 from fencepost.application.registry.lifecycle import resume
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import job_by_uid
-from fencepost.application.store import Committed, Delete, Item, Key, Put, Query, StoreError, Table, items
+from fencepost.application.registry.results import Conflict
+from fencepost.application.store import (
+    Committed,
+    Delete,
+    Item,
+    Key,
+    Put,
+    Query,
+    StoreBusyError,
+    StoreError,
+    Table,
+    items,
+)
 from fencepost.domain.instants import MINUTE, floor_minute, from_ms, to_ms
-from fencepost.domain.model import Caller, Job
+from fencepost.domain.model import Caller
 from fencepost.domain.states import JobState
 
 KEEPER = Caller(principal="fencepost", source="agenda")
@@ -27,6 +39,8 @@ MOST_MINUTES = 360
 FIRST_LOOK = timedelta(hours=1)
 NOT_NOW = (StoreError, LookupError, ValueError, TypeError, ArithmeticError)
 AGAIN = MINUTE
+TRIES = 3
+"""How often a job is looked at that others change meanwhile, before its pause waits for the next minute."""
 SET_ASIDE = timedelta(hours=1)
 
 
@@ -77,18 +91,23 @@ class Expiry:
         until = from_ms(item["until"])
         if until > now:
             return False
-        uid = str(item["sk"]).partition("#")[0]
-        job = job_by_uid(self.ports.store, uid)
-        over = job is not None and job.state is JobState.PAUSED and job.paused_until == until
-        if job is not None and over:
-            self._resume(job, until)
+        over = self._ended(str(item["sk"]).partition("#")[0], until)
         self.ports.store.write(Delete(key=Key(Table.CONTROL, item["pk"], item["sk"])))
         return over
 
-    def _resume(self, job: Job, until: datetime) -> None:
-        """Whoever changed the job meanwhile has decided for themselves, and this is lost."""
-        request = JobRequest(caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=NOTE)
-        resume(self.ports, request, effective=max(just_before(until), job.ended_until or job.created_at))
+    def _ended(self, uid: str, until: datetime) -> bool:
+        """Whether the pause stood and was ended. Whoever changed the job meanwhile may have left it paused."""
+        for _ in range(TRIES):
+            job = job_by_uid(self.ports.store, uid)
+            if job is None or job.state is not JobState.PAUSED or job.paused_until != until:
+                return False
+            request = JobRequest(
+                caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=NOTE
+            )
+            begins = max(just_before(until), job.ended_until or job.created_at)
+            if not isinstance(resume(self.ports, request, effective=begins), Conflict):
+                return True
+        raise StoreBusyError(f"{uid}: others keep changing it")
 
     def _begin(self, now: datetime) -> datetime:
         """After the last minute that is done; an hour ago, before there is one and where nobody can read which."""
