@@ -47,7 +47,7 @@ class TestExpiry:
         assert (entry.what, entry.actor, entry.note) == ("resume", "fencepost", "the pause expired")
 
     def test_it_ends_though_its_job_is_edited_at_that_very_moment(self, registry):
-        edited = []
+        edited: list[object] = []
 
         class Edits(Beside):
             def get(self, key):
