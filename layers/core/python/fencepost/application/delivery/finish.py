@@ -17,7 +17,8 @@ from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.delivery.notices import Notices
 from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, PutBack, facts_of, no_team
 from fencepost.application.delivery.tools import Tools
-from fencepost.application.moves import rewritten
+from fencepost.application.moves import Moved, rewritten
+from fencepost.application.planting import wake_timer
 from fencepost.application.ports import QueueUnavailableError
 from fencepost.application.store import StoreError
 from fencepost.domain.judgement import Duty, duties
@@ -88,6 +89,35 @@ class Finish:
                 self.aftermath.settled(record, team, job)
         except StoreError:
             return False
+        return True
+
+    def waits(
+        self,
+        record: Execution,
+        after: Moved,
+        team: Team,
+        at: datetime,
+        *,
+        in_hand: bool,
+        insist: bool = False,
+    ) -> bool:
+        """Whether a move to a wait until `at` was written: then the slot is free, for others are waiting; then it has its
+        wake-up, before the message in hand goes, or in the same write where none is `in_hand`.
+        """
+        held, limits = self.giving_up(record), self.tools.limits
+        if in_hand:
+            if not self.tools.commit(record, after, insist=insist):
+                return False
+            self.freed(held, team)
+            self.tools.rearm(after.record, at)
+            return True
+        timer = self.tools.commit_with_timer(
+            record, after, lambda now: wake_timer(after.record, at, now=now, limits=limits)
+        )
+        if timer is None:
+            return False
+        self.freed(held, team)
+        self.tools.hand_over(after.record, timer)
         return True
 
     def giving_up(self, record: Execution) -> Execution:

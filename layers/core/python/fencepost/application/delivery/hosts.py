@@ -21,8 +21,7 @@ from fencepost.application.delivery.records import WITHOUT_LEASE
 from fencepost.application.delivery.results import Acknowledge, Disposition, Raced, facts_of
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.memory import Memory
-from fencepost.application.moves import Moved, moved, while_put_off
-from fencepost.application.planting import wake_timer
+from fencepost.application.moves import moved, while_put_off
 from fencepost.application.store import (
     Absent,
     Compare,
@@ -128,25 +127,9 @@ class Hosts:
         if record.waited_from is None and not started(record):
             changes["waited_from"] = now
         after = while_put_off(record, moved(record, Move.DEFER, **{**WITHOUT_LEASE, **changes}))
-        kept = self.finish.giving_up(record)
-        if not self._kept_awake(record, after, wait.until):
+        if not self.finish.waits(record, after, team, wait.until, in_hand=has_message(record)):
             return Raced("it moved before it could be put off")
-        self.finish.freed(kept, team)
         return Acknowledge(why=wait.why, facts=facts_of(after.record))
-
-    def _kept_awake(self, record: Execution, after: Moved, at: datetime) -> bool:
-        """Whether it was written; with a wake-up, in the same write where no message is sure to come back."""
-        if has_message(record):
-            written = self.tools.commit(record, after)
-            if written:
-                self.tools.rearm(after.record, at)
-            return written
-        timer = self.tools.commit_with_timer(
-            record, after, lambda now: wake_timer(after.record, at, now=now, limits=self._limits)
-        )
-        if timer is not None:
-            self.tools.hand_over(after.record, timer)
-        return timer is not None
 
     def _instant(self, record: Execution, limit: HostLimit) -> Wait | str | None:
         """Wait, or the host that the record has a ticket for; None where it has no rate."""

@@ -11,7 +11,6 @@ from fencepost.application.delivery.records import WITHOUT_LEASE
 from fencepost.application.delivery.results import Acknowledge, Disposition, Facts, Raced, facts_of
 from fencepost.application.delivery.tools import Tools
 from fencepost.application.moves import moved
-from fencepost.application.planting import wake_timer
 from fencepost.domain.attempts import closed, passed_over
 from fencepost.domain.model import Execution, Job, RetryPolicy, Team
 from fencepost.domain.outcome import CircuitOpen, Outcome, WorkerLost
@@ -104,20 +103,8 @@ class Retries:
         record = change.record
         later = {**WITHOUT_LEASE, "retry_at": again.at, **change.changes}
         after = change.guarded(moved(record, change.move, **later))
-        held = self.finish.giving_up(record)
-        if change.in_hand:
-            if not self.tools.commit(record, after, insist=True):
-                return Raced(f"{change.move} lost")
-            self.finish.freed(held, change.team)
-            self.tools.rearm(after.record, again.at)
-        else:
-            limits = self.tools.limits
-            timer = self.tools.commit_with_timer(
-                record, after, lambda now: wake_timer(after.record, again.at, now=now, limits=limits)
-            )
-            if timer is None:
-                return Raced(f"{change.move} lost")
-            self.finish.freed(held, change.team)
-            self.tools.hand_over(after.record, timer)
+        in_hand = change.in_hand
+        if not self.finish.waits(record, after, change.team, again.at, in_hand=in_hand, insist=in_hand):
+            return Raced(f"{change.move} lost")
         facts = change.facts or facts_of(record)
         return Acknowledge(why=again.why, facts=replace(facts, state=after.record.state))
