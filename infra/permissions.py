@@ -66,7 +66,7 @@ _CLAIMS: Tables = {
     "control": (GET, PUT, UPDATE, DELETE, CHECK),
     "executions": (GET, PUT, UPDATE),
     "jobs": (GET, GET_MANY, UPDATE),
-    "timers": (QUERY, PUT, DELETE, DELETE_MANY),
+    "timers": (QUERY, PUT, DELETE, DELETE_MANY, CHECK),
 }
 # A pause that ends by itself is a write of the job, with its revision and the generation that it ends.
 _RESUMES: Tables = {"jobs": (GET, GET_MANY, PUT, UPDATE), "executions": (PUT, UPDATE)}

@@ -14,10 +14,14 @@ from fencepost.application.codec import encode_timer
 from fencepost.application.messages import ScanRequest
 from fencepost.application.ports import Outgoing
 from fencepost.application.store import (
+    Action,
+    Delete,
     OutcomeUnknownError,
     Put,
     Store,
     StoreBusyError,
+    Table,
+    Update,
     Write,
 )
 from fencepost.domain.instants import from_wire
@@ -200,6 +204,28 @@ def test_B5_a_settled_record_of_this_very_pass_is_not_taken_for_the_newer_claim(
     assert record is not None
     assert (record.state, record.planted_generation) == ("QUEUED", job.generation)
     assert [timer.generation for timer in shard.timers()] == [job.generation]
+
+
+def test_B5_A1_a_pass_that_stood_still_takes_over_nothing_whose_timer_is_gone() -> None:
+    """Its job is deleted while it stands, and another pass settles the timer: nothing would wake what it takes over."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("edited", EVERY_TWO)
+    shard.scan("2026-03-01T02:01:30Z")
+    newer = shard.edit(job, {**EVERY_TWO, "end_at": "2026-04-01T00:00:00Z"})
+    before = shard.record(job, "2026-03-01T02:02:00Z")
+    assert before is not None
+    assert before.planted_generation == job.generation
+
+    class Settled(Between):
+        def transact(self, actions: Sequence[Action], *more: Any, **named: Any) -> Any:
+            if any(action.key.table is Table.EXECUTIONS and isinstance(action, Update) for action in actions):
+                for timer in shard.timers():
+                    if timer.generation == newer.generation:
+                        shard.store.write(Delete(key=keys.timer(timer)))
+            return self._store.transact(actions, *more, **named)
+
+    shard.scanner(store=Settled(shard.store)).run(ScanRequest(0, shard.clock.now()))
+    assert shard.record(job, "2026-03-01T02:02:00Z") == before
 
 
 def late_for_a_shared_instant(misfire: Misfire) -> tuple[Shard, Job]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from fencepost.application import moves
+from fencepost.application import keys, moves
 from fencepost.application.codec import decode_execution
 from fencepost.application.scanning.handover import HandOver
 from fencepost.application.scanning.plan import Claim, Stamp, beside, record_of
@@ -13,8 +13,10 @@ from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import (
     Action,
     Cancelled,
+    Check,
     Item,
     Lost,
+    Present,
     Store,
     StoreError,
     equals,
@@ -80,7 +82,9 @@ class Resolver:
             moved = moves.succession_noted(there, generation)
             claim = claim if claim.record.until is None else beside(claim, there)
         once = every(moved.write.condition, equals("planted", there.planted_generation))
-        actions: list[Action] = [replace(moved.write, condition=once)]
+        # A pass that stood still may find that the timer was settled with its job, and the record left as it was.
+        waits = Check(key=keys.timer(claim.timer), condition=Present())
+        actions: list[Action] = [replace(moved.write, condition=once), waits]
         if claim.succession is not None:
             actions.append(claim.succession)
         try:
