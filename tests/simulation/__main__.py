@@ -3,7 +3,7 @@
 python -m tests.simulation --seed 7            one history as a story, if it is bad or with --story
 python -m tests.simulation --seed 7 --shrink   what is left of a bad one when all is taken away that it does not need
 python -m tests.simulation --n 20000           a campaign over the drawn mix, with the matrix of what met what
-python -m tests.simulation --n 20000 --keep F  the same; goes on behind what the file F holds of this very code
+python -m tests.simulation --n 20000 --keep F  the same; goes on behind what F holds that ran nothing that has changed since
 python -m tests.simulation --mutants           shows that the checkers bite
 """
 

@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from fencepost.runtime.clock import SystemClock
 from tests.simulation.coverage import Cell
 from tests.simulation.kept import Kept
+from tests.simulation.trail import follow
 from tests.simulation.verdict import Verdict, judge_seed
 
 CHUNK = 10
@@ -62,7 +63,9 @@ def verdicts(
             yield judge_seed(seed, profile, covering=covering)
         return
     chunks = [seeds[place : place + CHUNK] for place in range(0, len(seeds), CHUNK)]
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=100)
+    pool = ProcessPoolExecutor(
+        processes, mp_context=get_context("spawn"), initializer=follow, max_tasks_per_child=100
+    )
     try:
         waiting: set[Future[list[Verdict]]] = set()
         for chunk in chunks:

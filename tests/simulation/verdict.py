@@ -17,6 +17,7 @@ from tests.simulation.draw import plan_of
 from tests.simulation.journal import STRUCK
 from tests.simulation.plan import Plan
 from tests.simulation.profiles import MIX
+from tests.simulation.trail import Trail
 from tests.simulation.world import History, simulate
 
 SEARCH_EACH = 25
@@ -25,7 +26,9 @@ _HISTORIES = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a seed. `firings`: executions that were begun; `faults`: strikes of any kind; `cells`: what met what."""
+    """What became of a seed. `firings`: executions that were begun; `faults`: strikes of any kind; `cells`: what met what;
+    `ran`: the functions of the code under test that ran, where somebody follows them.
+    """
 
     seed: int
     profile: str
@@ -34,6 +37,7 @@ class Verdict:
     faults: int
     steps: int
     cells: Counter[Cell] = field(default_factory=Counter)
+    ran: int | None = None
 
 
 def profile_of(seed: int) -> str:
@@ -51,7 +55,9 @@ def judged(history: History) -> tuple[Violation, ...]:
 def verdict_of(plan: Plan, *, covering: bool = False) -> Verdict:
     """Simulates and judges."""
     with undisturbed():
-        return _verdict(plan, simulate(plan), covering=covering)
+        trail = Trail()
+        history = simulate(plan)
+        return _verdict(plan, history, covering=covering, ran=trail.ran())
 
 
 @contextmanager
@@ -68,7 +74,7 @@ def undisturbed() -> Iterator[None]:
             gc.collect()
 
 
-def _verdict(plan: Plan, history: History, *, covering: bool) -> Verdict:
+def _verdict(plan: Plan, history: History, *, covering: bool, ran: int | None) -> Verdict:
     return Verdict(
         seed=plan.seed,
         profile=plan.profile,
@@ -77,6 +83,7 @@ def _verdict(plan: Plan, history: History, *, covering: bool) -> Verdict:
         faults=sum(entry[0] == STRUCK for entry in history.journal.entries),
         steps=history.journal.step,
         cells=cells_of(history) if covering else Counter(),
+        ran=ran,
     )
 
 
