@@ -280,6 +280,44 @@ class TestDetail:
         assert noted(bad.memory, "payments").jobs == 1
         assert noted(bad.memory, "payments").daily_firings == 1440
 
+    def test_it_can_be_paused_and_what_it_sends_stays_as_it_is(self, bad: Front) -> None:
+        """What one does in an emergency; nothing is lost that somebody may still mend."""
+        stored = [item for item in bad.memory.everything(Table.JOBS) if item["sk"].startswith("P#")]
+        dry = bad.post(BAD + "/pause?dry_run=true", {"note": "quiet"}).body
+        assert (dry["before"], dry["after"]["state"], dry["after"].get("target")) == (None, "PAUSED", None)
+        reply = bad.post(BAD + "/pause", {"note": "quiet"})
+        assert (reply.status, reply.body["state"], reply.body["state_reason"]) == (200, "PAUSED", "quiet")
+        assert reply.body["unreadable"]
+        again = bad.post(BAD + "/pause", {"note": "quiet"})
+        assert (again.status, again.body["revision"]) == (200, reply.body["revision"])
+        assert [item for item in bad.memory.everything(Table.JOBS) if item["sk"].startswith("P#")] == stored
+        entry = bad.get(BAD + "/revisions").body["items"][0]
+        assert (entry["what"], entry["after"]["state"]) == ("pause", "PAUSED")
+        for side in ("before", "after"):
+            assert entry[side]["unreadable"] == reply.body["unreadable"]
+            assert "target" not in entry[side]
+        assert noted(bad.memory, "payments").daily_firings == 1440
+        Machine(bad).run("2026-03-01T12:04:30Z")
+        assert {each["state"] for each in bad.get(BAD + "/executions").body["items"]} <= {"CANCELLED"}
+        assert bad.post(BAD + "/pause", {"note": "other"}).status == 409
+        assert bad.post(BAD + "/pause", headers={"If-Match": '"1"'}).status == 412
+        assert bad.post(BAD + "/resume").status == 409
+
+    def test_a_pause_ends_once_it_is_mended(self, bad: Front) -> None:
+        bad.post(BAD + "/pause")
+        mended = bad.job("bad", {**MINUTELY, "exclude": ["holidays"]})
+        assert (mended.status, mended.body["state"]) == (200, "PAUSED")
+        assert bad.post(BAD + "/resume").body["state"] == "ACTIVE"
+        Machine(bad).run("2026-03-01T12:03:30Z")
+        ran = bad.get(BAD + "/executions?state=SUCCEEDED").body["items"]
+        assert [each["due"][11:16] for each in ran] == ["12:03", "12:02", "12:01"]
+
+    def test_a_lost_pause_is_answered_under_its_key(self, bad: Front) -> None:
+        key = {"Idempotency-Key": "k"}
+        first = bad.post(BAD + "/pause", headers=key)
+        again = bad.post(BAD + "/pause", headers=key)
+        assert (again.body, again.headers["Idempotency-Replayed"]) == (first.body, "true")
+
     def test_a_patch_cannot_keep_what_it_does_not_name(self, bad: Front) -> None:
         assert bad.patch(BAD, {"tier": "bulk"}).status == 409
 

@@ -109,7 +109,7 @@ class JobSwept(Job):
 
 
 class JobGone(JobSummary):
-    """A job that was deleted though it could not be read: what is left of it, and why that is not all."""
+    """A job that was deleted or paused though it cannot be read in full: what is left of it, and why that is not all."""
 
     cancelled: list[str]
     unreadable: str

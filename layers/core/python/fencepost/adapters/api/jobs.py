@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -187,23 +187,25 @@ def _done_before(
     job = job_by_uid(request.services.store, str(effect["uid"]))
     if job is None:
         return missing("job", request.job)
-    cancelled = sweep(job) if sweep is not None and job.revision == effect["rev"] else ()
-    swept = {} if sweep is None else {"cancelled": [str(record.id) for record in cancelled]}
+    if sweep is None:
+        detail = detail_of(request.services.store, job)
+        return _job(request, job, detail, 201 if effect["new"] else 200)
+    return _told(request, job, sweep(job) if job.revision == effect["rev"] else ())
+
+
+def _told(request: Request, job: Job, cancelled: Sequence[Execution]) -> Answer:
+    """A job as it is after a pause or a delete, as far as it can be read."""
     try:
-        answer = _job(request, job, detail_of(request.services.store, job), 201 if effect["new"] else 200)
+        answer = _job(request, job, detail_of(request.services.store, job))
     except UnreadableJobError as error:
-        if sweep is None:
-            raise
         answer = _left(request, job, error.why)
-    return replace(answer, body={**_fields(answer), **swept})
+    return replace(answer, body={**_fields(answer), "cancelled": [str(record.id) for record in cancelled]})
 
 
 def _swept(request: Request, outcome: Swept | AtRest | Would | Refusal) -> Answer:
     match outcome:
         case AtRest(current=current, cancelled=cancelled):
-            answer = _job(request, current.job, current.detail)
-            swept = {"cancelled": [str(record.id) for record in cancelled]}
-            return replace(answer, body={**_fields(answer), **swept})
+            return _told(request, current.job, cancelled)
         case Swept(done=done, cancelled=cancelled):
             unread = done.change.unread
             job = done.change.job
@@ -227,7 +229,7 @@ def _job(request: Request, job: Job, detail: Detail, status: int = 200) -> Answe
 
 
 def _left(request: Request, job: Job, why: str) -> Answer:
-    """A job that is deleted and could not be read: what its item says now, and why there is no more."""
+    """A job that is deleted or paused and cannot be read in full: what its item says now, and why there is no more."""
     ahead = outlook(request.services.store, job, request.services.now())
     body = render.job_summary(job, ahead) | {"unreadable": why}
     return Answer(body=body, headers={"ETag": etag(job.revision)})
@@ -256,7 +258,7 @@ def _would(request: Request, change: Change) -> Answer:
 
 def _after(change: Change) -> dict[str, Any]:
     """What the job would be; one that cannot be read leaves only what its item holds."""
-    if change.unread is not None and change.job.state is JobState.DELETED:
+    if change.unread is not None and change.what in {"delete", "pause"}:
         return render.left(change.job) | {"unreadable": change.unread.why}
     return render.declared(change.job, change.detail)
 

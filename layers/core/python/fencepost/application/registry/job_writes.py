@@ -108,9 +108,12 @@ def job_update(before: Job, after: Job) -> Update:
 
 
 def _detail(change: Change) -> tuple[Action, ...]:
+    """What the job sends, where this declares it. One that cannot be read is replaced by a declaration and by nothing
+    else: whoever runs the stage may still mend it.
+    """
     if change.job.state is JobState.DELETED:
         return ()
-    before = change.before if change.unread is None else None
+    before = change.before if change.unread is None or not _declares(change) else None
     if before is not None and before.detail.digest == change.detail.digest:
         return ()
     return (Put(key=keys.detail(change.job.uid, change.detail.digest), item=encode_detail(change.detail)),)
@@ -136,7 +139,10 @@ def _entry(change: Change, stamp: Stamp) -> Entry:
         before = audited_job(change.before.job, change.before.detail)
     elif change.before is not None and change.unread is not None:
         before = _audited_unread(change.before.job, change.unread)
-        after = audited_state(change.job) if change.job.state is JobState.DELETED else after
+        if change.job.state is JobState.DELETED:
+            after = audited_state(change.job)
+        elif not _declares(change):
+            after = _audited_unread(change.job, change.unread)
     return Entry(
         revision=change.job.revision,
         what=change.what,
@@ -147,6 +153,10 @@ def _entry(change: Change, stamp: Stamp) -> Entry:
         before=before,
         after=after,
     )
+
+
+def _declares(change: Change) -> bool:
+    return change.what in {"create", "edit"}
 
 
 def _audited_unread(job: Job, unread: Unread) -> Mapping[str, object]:

@@ -14,6 +14,7 @@ from fencepost.application.registry.job_changes import (
     Current,
     Moment,
     Pause,
+    Unread,
     deleted,
     paused,
     resumed,
@@ -24,7 +25,7 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, known_team
 from fencepost.application.registry.results import Missing, NotAllowed, Refusal
 from fencepost.application.registry.sweep import cancel_deleted, cancel_unstarted
-from fencepost.application.registry.unreadable import UnreadableJobError, removed
+from fencepost.application.registry.unreadable import UnreadableJobError, found_again, removed
 from fencepost.application.registry.usage import over_limit
 from fencepost.application.registry.volume import note
 from fencepost.domain.model import Execution, Job, Team
@@ -55,6 +56,8 @@ class Swept:
 
 
 Step: TypeAlias = Callable[[Current, Moment], Change | AtRest | None]
+Otherwise: TypeAlias = Callable[[UnreadableJobError, Moment], Change | AtRest | Refusal]
+"""What is done instead to a job that cannot be read, or not all of it."""
 
 
 def pause(
@@ -66,14 +69,18 @@ def pause(
     always_told: bool = False,
 ) -> Swept | AtRest | Would | Refusal:
     """Nothing of this job's schedule starts any more. `cancel_started` ends those between two attempts as well;
-    `always_told`: the team is told whether it asked to be or not.
+    `always_told`: the team is told whether it asked to be or not. A job whose detail alone cannot be read is paused too,
+    and the detail stays as it is.
     """
     asked = Pause(by=request.caller.principal, note=request.note, until=until)
 
     def step(current: Current, at: Moment) -> Change | AtRest | None:
         return AtRest(current=current) if rests(current.job, asked) else paused(current, asked, at)
 
-    outcome = _move(ports, request, step, always_told=always_told)
+    def unread(error: UnreadableJobError, at: Moment) -> Change | AtRest | Refusal:
+        return _half_read(ports, request, step, error, at)
+
+    outcome = _move(ports, request, step, always_told=always_told, otherwise=unread)
     if isinstance(outcome, AtRest) and not request.dry_run:
         return replace(
             outcome, cancelled=cancel_unstarted(ports, outcome.current.job, begun_too=cancel_started)
@@ -99,7 +106,7 @@ def delete(ports: RegistryPorts, request: JobRequest) -> Swept | Would | Refusal
     """The name is free at once; what runs may end, all else is cancelled. A later job of that name is another job. One
     that nobody can read goes as well.
     """
-    outcome = _move(ports, request, deleted, unread_too=True)
+    outcome = _move(ports, request, deleted, otherwise=lambda error, at: _removed(ports, request, error, at))
     if not isinstance(outcome, Done):
         return _moved(outcome)
     return Swept(done=outcome, cancelled=cancel_deleted(ports, outcome.change.job.uid))
@@ -125,7 +132,7 @@ def _move(
     step: Step,
     *,
     always_told: bool = False,
-    unread_too: bool = False,
+    otherwise: Otherwise | None = None,
     effective: datetime | None = None,
 ) -> Done | AtRest | Would | Refusal:
     owners: list[Team] = []
@@ -141,9 +148,9 @@ def _move(
         try:
             change = _stepped(ports, request, step, at)
         except UnreadableJobError as error:
-            if not unread_too:
+            if otherwise is None:
                 raise
-            change = _removed(ports, request, error, at)
+            change = otherwise(error, at)
         if not isinstance(change, Change):
             return change
         over = over_limit(ports.store, team, change)
@@ -161,11 +168,28 @@ def _stepped(ports: RegistryPorts, request: JobRequest, step: Step, at: Moment) 
     current = find_current(ports.store, request.team, request.name)
     if current is None:
         return Missing("job", request.name)
+    return _taken(ports, request, step, current, at)
+
+
+def _taken(
+    ports: RegistryPorts, request: JobRequest, step: Step, current: Current, at: Moment
+) -> Change | AtRest | Refusal:
     lost = mismatch(request, current)
     if lost is not None:
         return lost
     change = step(current, counted(ports.store, current.job, at))
     return change or NotAllowed(f"the job is {current.job.state}; {KNOWN_MOVES}")
+
+
+def _half_read(
+    ports: RegistryPorts, request: JobRequest, step: Step, error: UnreadableJobError, at: Moment
+) -> Change | AtRest | Refusal:
+    """The step of a job whose detail alone cannot be read. Raises `error` where the job itself cannot."""
+    current = found_again(error)
+    if current is None:
+        raise error
+    change = _taken(ports, request, step, current, at)
+    return replace(change, unread=Unread(why=error.why)) if isinstance(change, Change) else change
 
 
 def _removed(
