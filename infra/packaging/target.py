@@ -42,7 +42,7 @@ def interpreter(python: str) -> str | None:
 
 def _candidates(python: str) -> Iterator[str]:
     """The one that is named, this one, the one on the path, and those that pyenv keeps behind its shims."""
-    named = os.environ.get("FENCEPOST_LAMBDA_PYTHON")
+    named = os.environ.get("FENCEPOST_LAMBDA_PYTHON", "").strip()
     if named:
         yield named
     yield sys.executable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -17,7 +18,9 @@ from typer.main import get_command
 
 from fencepost.cli.app import app
 from fencepost.cli.completing import job_names
-from fencepost.cli.session import Surroundings
+from fencepost.cli.screen import Screen
+from fencepost.cli.session import Choice, Session, Surroundings
+from fencepost.client.credentials import SigV4Signer
 from fencepost.client.transport import HttpAnswer, NoAnswerError
 from tests.support.clients import ENDPOINT, Terminal, keys_of
 
@@ -94,8 +97,43 @@ def test_a_data_directory_without_a_name_is_not_the_working_directory(fencepost,
     assert sorted(directory.iterdir()) == before
 
 
-def test_a_service_that_is_not_running_is_said_to_be_none(fencepost):
-    fencepost.environment["FENCEPOST_ENDPOINT"] = ""
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_variable_for_the_data_directory_is_as_if_it_were_not_set(directory, blank):
+    (directory / ".fencepost").mkdir()
+    for folder, key in ((directory, "FPELSEWHERE"), (directory / ".fencepost", "FPOURS")):
+        entry = {"arn": "x/fencepost-admin/x", "access_key_id": key, "secret_access_key": "invented"}
+        (folder / "credentials.json").write_text(json.dumps([entry]))
+
+    signer = session_at(directory, FENCEPOST_DATA_DIR=blank).client.caller.signer
+
+    assert isinstance(signer, SigV4Signer)
+    assert signer.access_key_id == "FPOURS"
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_variable_for_endpoint_or_team_is_as_if_it_were_not_set(directory, blank):
+    run = session_at(directory, FENCEPOST_ENDPOINT=blank, FENCEPOST_TEAM=blank)
+
+    assert (run.endpoint, run.client.team) == ("http://127.0.0.1:8080", None)
+    with pytest.raises(typer.BadParameter, match="set FENCEPOST_TEAM"):
+        assert run.team
+
+
+def session_at(directory: Path, **environment: str) -> Session:
+    """A run in `directory`, with nothing sent."""
+    around = Surroundings(
+        out=Screen(file=io.StringIO()),
+        err=Screen(file=io.StringIO()),
+        interactive=False,
+        environment=environment,
+        directory=directory,
+    )
+    return Session(around=around, choice=Choice())
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_service_that_is_not_running_is_said_to_be_none(fencepost, blank):
+    fencepost.environment["FENCEPOST_ENDPOINT"] = blank
     fencepost.transport.troubles.extend([NoAnswerError("Connection refused")] * 5)
 
     ran = fencepost("job", "list")

@@ -319,6 +319,21 @@ def test_what_is_not_known_is_said_before_anything_is_sent(front, monkeypatch, c
     assert wire.requests == []
 
 
+@pytest.mark.parametrize("name", ["FENCEPOST_ENDPOINT", "FENCEPOST_TEAM"])
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_blank_variable_is_as_if_it_were_not_set(front, monkeypatch, name, blank):
+    wire = InProcess(front)
+    known = client(front, transport=wire)
+    monkeypatch.setenv("FENCEPOST_ENDPOINT", known.endpoint)
+    monkeypatch.setenv("FENCEPOST_TEAM", "payments")
+    monkeypatch.setenv(name, blank)
+
+    with pytest.raises(ConfigurationError, match=f"set {name}"):
+        Fencepost(keys=known.keys, transport=wire).get_team()
+
+    assert wire.requests == []
+
+
 def test_endpoint_and_team_come_from_the_environment(front, monkeypatch):
     known = client(front)
     monkeypatch.setenv("FENCEPOST_ENDPOINT", f"{known.endpoint}/v1/")

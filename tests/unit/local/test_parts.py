@@ -33,6 +33,7 @@ from fencepost.domain.targets import (
     StepFunctionsTarget,
 )
 from fencepost.local.aws import LocalClients
+from fencepost.local.aws_engine import program
 from fencepost.local.calls import CallLog, InFlight, line
 from fencepost.local.files import DataDir, DataDirError, Journal
 from fencepost.local.gateway.credentials import CredentialsFile
@@ -281,6 +282,14 @@ def test_a_file_that_is_spoilt_is_one_clear_line_that_names_it(data, name, holds
     assert "cannot start: " in shown.getvalue()
     assert says in shown.getvalue()
     data.lock("engine").close()
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_variable_for_the_engine_is_as_if_it_were_not_set(monkeypatch, blank):
+    monkeypatch.delenv("FENCEPOST_ENGINE", raising=False)
+    usual = program()
+    monkeypatch.setenv("FENCEPOST_ENGINE", blank)
+    assert program() == usual
 
 
 def test_a_port_in_use_is_told_with_a_way_out(data):

@@ -21,7 +21,7 @@ from fencepost.client import Fencepost, Keys
 from fencepost.client.credentials import local_keys, on_this_machine
 from fencepost.client.decoding import Result
 from fencepost.client.fencepost import ENDPOINT_VARIABLE, TEAM_VARIABLE
-from fencepost.client.system import Clock, Entropy, SystemClock, SystemEntropy
+from fencepost.client.system import Clock, Entropy, SystemClock, SystemEntropy, variable
 from fencepost.client.transport import Transport, Urllib3Transport
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
@@ -81,12 +81,12 @@ class Session:
     @property
     def endpoint(self) -> str:
         """The chosen stage; without a choice, this machine's own service."""
-        return self.choice.endpoint or self.around.environment.get(ENDPOINT_VARIABLE) or DEFAULT_ENDPOINT
+        return self.choice.endpoint or variable(self.around.environment, ENDPOINT_VARIABLE) or DEFAULT_ENDPOINT
 
     @property
     def team(self) -> str:
         """The chosen team. Raises typer.BadParameter."""
-        team = self.choice.team or self.around.environment.get(TEAM_VARIABLE)
+        team = self.choice.team or variable(self.around.environment, TEAM_VARIABLE)
         if not team:
             raise typer.BadParameter(f"which team? Give --team, or set {TEAM_VARIABLE}")
         return team
@@ -97,7 +97,7 @@ class Session:
         around = self.around
         return Fencepost(
             endpoint=self.endpoint,
-            team=self.choice.team or around.environment.get(TEAM_VARIABLE),
+            team=self.choice.team or variable(around.environment, TEAM_VARIABLE),
             keys=self._keys(),
             profile=self.choice.profile,
             region=self.choice.region,
@@ -162,7 +162,7 @@ class Session:
             return around.keys
         if around.environment.get("AWS_ACCESS_KEY_ID", "").startswith(_LOCAL_KEY):
             return None
-        folder = Path(around.environment.get(DATA_DIR_VARIABLE, ".fencepost"))
+        folder = Path(variable(around.environment, DATA_DIR_VARIABLE) or ".fencepost")
         return local_keys(around.directory / folder / "credentials.json")
 
 

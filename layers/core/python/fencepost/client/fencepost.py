@@ -32,7 +32,7 @@ from fencepost.client.results import (
     UnreadableJob,
 )
 from fencepost.client.shapes import TeamFields
-from fencepost.client.system import Clock, Entropy, SystemClock, SystemEntropy
+from fencepost.client.system import Clock, Entropy, SystemClock, SystemEntropy, variable
 from fencepost.client.transport import Transport, Urllib3Transport
 from fencepost.client.upkeep import StageHandle, Upkeep
 from fencepost.domain.instants import to_wire
@@ -206,7 +206,7 @@ class Fencepost:
 
     @property
     def _endpoint(self) -> str:
-        endpoint = (self.endpoint or os.environ.get(ENDPOINT_VARIABLE, "")).rstrip("/").removesuffix("/v1")
+        endpoint = (self.endpoint or variable(os.environ, ENDPOINT_VARIABLE) or "").rstrip("/").removesuffix("/v1")
         if not endpoint:
             raise ConfigurationError(f"no endpoint: pass one, or set {ENDPOINT_VARIABLE}")
         if urlsplit(endpoint).scheme not in {"http", "https"} or not urlsplit(endpoint).hostname:
@@ -215,7 +215,7 @@ class Fencepost:
 
     @property
     def _team(self) -> str:
-        team = self.team or os.environ.get(TEAM_VARIABLE, "")
+        team = self.team or variable(os.environ, TEAM_VARIABLE)
         if not team:
             raise ConfigurationError(f"no team: name one, or set {TEAM_VARIABLE}")
         return team

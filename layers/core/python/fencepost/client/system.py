@@ -5,11 +5,17 @@ from __future__ import annotations
 import random
 import secrets
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 _SECOND = timedelta(seconds=1)
 _KEY_BYTES = 16
+
+
+def variable(environment: Mapping[str, str], name: str) -> str | None:
+    """What an environment variable says; one that is empty or blank says nothing, as if it were not set."""
+    return environment.get(name, "").strip() or None
 
 
 class Clock(Protocol):

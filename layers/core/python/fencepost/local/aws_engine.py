@@ -34,7 +34,7 @@ class EngineError(Exception):
 
 def program() -> Path | None:
     """Where the engine is installed: what FENCEPOST_ENGINE names, or the environment beside a checkout."""
-    named = os.environ.get("FENCEPOST_ENGINE")
+    named = os.environ.get("FENCEPOST_ENGINE", "").strip()
     found = Path(named) if named else _INSTALLED
     return found if found.exists() else None
 
