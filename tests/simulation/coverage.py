@@ -67,6 +67,11 @@ IMPOSSIBLE = (
         "requests and the tick make it, which no queue brings",
     ),
     Impossible(
+        frozenset({UNPROCESSED}),
+        _columns("create", "edit", "pause", "delete", "redrive", "resume ERROR"),
+        "the request that makes it asks for nothing in a batch before it",
+    ),
+    Impossible(
         frozenset(TARGETS),
         _columns("create"),
         "nobody has called the target of a job that is not there yet",

@@ -43,6 +43,7 @@ def plan_of(seed: int, profile: str = "mixed") -> Plan:
         ops=ops.ops(jobs, teams),
         faults=tuple(_fault(ops, number) for number in range(chance.randint(*mix.faults))),
         troubles=_troubles(ops),
+        asleep=_asleep(ops),
         odds={kind: odds for kind, odds in mix.mail.items() if chance.random() < 0.6},
         deaf=chance.choice((0.0, mix.deaf)),
         zones_at=chance.randint(15 * MINUTE, FAULTS_END - 10 * MINUTE) if mix.zones else None,
@@ -63,6 +64,8 @@ def _fault(ops: Ops, number: int) -> Fault:
     chance, mix = ops.chance, ops.profile
     kind = Kind(ops.weighed(mix.fault_weights))
     aimed = number >= 5 and chance.random() < mix.aimed_faults
+    in_a_row = mix.partly if kind is Kind.UNPROCESSED else 0
+    aimed = aimed and not in_a_row
     low, high = _amounts(kind, mix)
     return Fault(
         number=number,
@@ -71,7 +74,7 @@ def _fault(ops: Ops, number: int) -> Fault:
         on=ops.aim() if aimed else None,
         skip=0 if aimed else chance.randint(0, 30),
         amount=int(low * (high / low) ** chance.random()),
-        repeat=chance.choice((0, 0, 1, 2, 6)) if kind in {Kind.THROTTLE, Kind.CONFLICT} else 0,
+        repeat=chance.choice((0, 0, 1, 2, 6)) if kind in {Kind.THROTTLE, Kind.CONFLICT} else in_a_row,
     )
 
 
@@ -83,6 +86,18 @@ def _amounts(kind: Kind, mix: Profile) -> tuple[int, int]:
             return mix.pauses
         case _:
             return 1, 1
+
+
+def _asleep(drawing: Drawing) -> tuple[Trouble, ...]:
+    chance, mix = drawing.chance, drawing.profile
+    if mix.asleep == (0, 0):
+        return ()
+    found = []
+    for _ in range(drawing.number(mix.asleep)):
+        begins = chance.randint(4 * MINUTE, FAULTS_END - 10 * MINUTE)
+        lasts = chance.randint(MINUTE, 6 * MINUTE)
+        found.append(Trouble(kind=chance.choice(mix.tiers), begins=begins, ends=begins + lasts))
+    return tuple(found)
 
 
 def _troubles(drawing: Drawing) -> tuple[Trouble, ...]:

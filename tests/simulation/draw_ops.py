@@ -103,9 +103,14 @@ class Ops(Drawing):
         return {"schedule": jobs.schedule(chance.choice((6, 12, 24)))[0]} | settings
 
     def _alike(self, schedule: Mapping[str, Any]) -> dict[str, Any]:
-        """Another schedule with the same instants: it ends by a part of a second later, or tomorrow."""
+        """Another schedule with the same instants: it ends by a part of a second later, or tomorrow. What a calendar left
+        out may be in it again.
+        """
         ends = datetime.fromisoformat(str(schedule.get("end_at", wire(self.begin + timedelta(days=1)))))
-        return {**schedule, "end_at": wire(ends + timedelta(milliseconds=self.chance.randrange(1, 1_000)))}
+        again = {**schedule, "end_at": wire(ends + timedelta(milliseconds=self.chance.randrange(1, 1_000)))}
+        if "exclude" in again and self.chance.random() < 0.5:
+            del again["exclude"]
+        return again
 
     def _tiers(self) -> tuple[str, ...]:
         chance = self.chance

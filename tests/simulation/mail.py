@@ -1,11 +1,13 @@
 """The simulated queues: at least once, in no order. A message surfaces by an event, and whoever serves its queue is told.
 
 What may go wrong with a message is drawn for each: a second copy, a long delay, another hand-out while it is still
-in hand, one more after it was acknowledged, a hand-out that nobody gets and that counts.
+in hand, one more after it was acknowledged, a hand-out that nobody gets and that counts. And for some minutes nobody may
+poll a queue at all.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +16,7 @@ from fencepost.application.ports import Outgoing, QueueName, Received
 from tests.simulation.dice import Die
 from tests.simulation.journal import GONE, SENT, TAKEN, Journal
 from tests.simulation.kernel import MS, SECOND, Kernel
+from tests.simulation.plan import Trouble
 
 _LIFE = {
     name: (
@@ -46,7 +49,12 @@ class Mail:
     """`Queues`, and what a poller needs. `odds`: how likely each trouble is for one message."""
 
     def __init__(
-        self, kernel: Kernel, journal: Journal, ready: Callable[[QueueName], None], odds: Mapping[str, float]
+        self,
+        kernel: Kernel,
+        journal: Journal,
+        ready: Callable[[QueueName], None],
+        odds: Mapping[str, float],
+        asleep: Sequence[Trouble] = (),
     ) -> None:
         self._kernel = kernel
         self._journal = journal
@@ -57,6 +65,11 @@ class Mail:
         self._turns = 0
         self._visible: dict[QueueName, list[Message]] = {name: [] for name in QueueName}
         self._messages: dict[str, Message] = {}
+        self._asleep = Counter[QueueName]()
+        for stretch in asleep:
+            queue = QueueName(stretch.kind)
+            kernel.at(stretch.begins, self._sleep, (queue, 1))
+            kernel.at(stretch.ends, self._sleep, (queue, -1))
 
     def send(self, messages: Sequence[Outgoing]) -> Sequence[bool]:
         """See `Queues.send`."""
@@ -71,6 +84,8 @@ class Mail:
 
     def take(self, queue: QueueName, limit: int) -> list[tuple[Received, tuple[str, ...]]]:
         """Up to `limit` visible messages, each with what is wrong about it."""
+        if self._asleep[queue]:
+            return []
         waiting, taken = self._visible[queue], list[tuple[Received, tuple[str, ...]]]()
         while waiting and len(taken) < limit:
             message = waiting.pop(self._die.below(len(waiting)) if "reordered" in self._odds else 0)
@@ -97,6 +112,13 @@ class Mail:
     def left(self) -> list[Message]:
         """All messages that the queues hold."""
         return list(self._messages.values())
+
+    def _sleep(self, change: tuple[QueueName, int]) -> None:
+        """Stretches may lie over each other."""
+        queue, more = change
+        self._asleep[queue] += more
+        if not self._asleep[queue]:
+            self._ready(queue)
 
     def _accept(self, message: Outgoing) -> bool:
         if not acceptable(message):

@@ -71,12 +71,16 @@ class Profile:
     fault_weights: Weights = field(default_factory=lambda: FAULTS)
     aimed_faults: float = 0.7
     aims: Weights = field(default_factory=dict)
+    partly: int = 0
+    """How many calls in a row leave out a part of what they are asked for; 0: one, where it was aimed."""
     pauses: tuple[int, int] = (5 * SECOND, 15 * MINUTE)
     troubles: tuple[int, int] = (0, 3)
     trouble_weights: Weights = field(
         default_factory=lambda: {"missing": 3, "late": 2, "doubled": 2, "bunched": 1}
     )
     longest_gap: int = 60 * MINUTE
+    asleep: tuple[int, int] = (0, 0)
+    """How often nobody polls a tier's queue for some minutes."""
     mail: Weights = field(default_factory=lambda: MAIL)
     overlap: float = 0.25
     catch_up: float = 0.2

@@ -61,7 +61,7 @@ class OpPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """A stretch of time in which ticks go wrong."""
+    """A stretch of time in which ticks go wrong, or in which nobody polls a queue; its `kind` is how, or which one."""
 
     kind: str
     begins: int
@@ -90,6 +90,8 @@ class Plan:
     deaf: float
     zones_at: int | None = None
     """When a newer release of the time-zone database is deployed."""
+    asleep: tuple[Trouble, ...] = ()
+    """When nobody polls which queue."""
     asks: int = 3
     """How often an owner asks who gets no good answer."""
     lanes: int = 8

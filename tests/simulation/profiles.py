@@ -291,9 +291,11 @@ MIX: Weights = MappingProxyType(
         "last moments": 0.5,
         "proofs": 0.5,
         "graves": 1,
-        "lives of jobs": 2,
-        "ends of waiting": 2,
+        "lives of jobs": 3,
+        "ends of waiting": 3,
         "spoiled timers": 1,
+        "second calendars": 1.5,
+        "released late": 2,
         "workers": 1,
         "calm": 0.2,
     }

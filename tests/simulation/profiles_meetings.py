@@ -7,15 +7,28 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tests.simulation.faults import Kind
-from tests.simulation.kernel import SECOND
+from tests.simulation.kernel import MINUTE, SECOND
 from tests.simulation.mix import MIXED, OPS, Profile
 
 _EVERYTHING = dict.fromkeys(OPS, 2.0)
 
+_MEETING = replace(
+    MIXED,
+    faults=(40, 60),
+    aimed_faults=1.0,
+    fault_weights=dict.fromkeys(Kind, 1.0),
+    partly=30,
+    troubles=(2, 5),
+    trouble_weights=dict.fromkeys(("missing", "late", "doubled", "bunched"), 1.0),
+    longest_gap=15 * MINUTE,
+    mail={"duplicated": 0.06, "delayed": 0.04, "redelivered": 0.04, "reordered": 1.0},
+    flaky=0.5,
+)
+
 MEETINGS: Mapping[str, Profile] = MappingProxyType(
     {
         "lives of jobs": replace(
-            MIXED,
+            _MEETING,
             jobs=(24, 26),
             firings=450,
             focus=6,
@@ -31,8 +44,6 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
                 "create": 4,
                 "corrupt": 8,
             },
-            faults=(40, 60),
-            aimed_faults=1.0,
             aims={
                 "pause COMPLETED": 2,
                 "pause ERROR": 4,
@@ -56,10 +67,9 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
             },
         ),
         "ends of waiting": replace(
-            MIXED,
+            _MEETING,
             caps=(1, 2),
             overlap=0.6,
-            flaky=0.5,
             sharing=0.5,
             sparing=0.5,
             slowest=(10 * SECOND, 40 * SECOND),
@@ -75,8 +85,6 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
                 "unhalt_stage": 3,
                 "run_now": 4,
             },
-            faults=(40, 60),
-            aimed_faults=1.0,
             aims={
                 "skip_overlap QUEUED": 2,
                 "skip_overlap WAITING": 4,
@@ -110,6 +118,32 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
             aimed_faults=1.0,
             fault_weights={Kind.CRASH_AFTER: 8, Kind.PAUSE_AFTER: 3, Kind.LOST_ANSWER: 2},
             aims={"claim": 10, "note": 2, "timer": 2},
+        ),
+        "second calendars": replace(
+            _MEETING,
+            jobs=(24, 26),
+            firings=450,
+            alike=True,
+            excluding=0.8,
+            catch_up=0.0,
+            ops=(110, 140),
+            aimed_ops=0.8,
+            op_weights={**_EVERYTHING, "edit": 60, "calendar": 8},
+            aims={"adopt SKIPPED": 6, "skip_at_claim": 6},
+        ),
+        "released late": replace(
+            _MEETING,
+            firings=450,
+            sparing=1.0,
+            sharing=0.8,
+            caps=(3, 12),
+            ops=(110, 140),
+            aimed_ops=0.8,
+            op_weights={**_EVERYTHING, "halt": 18, "unhalt": 24, "run_now": 0.5},
+            aims={"skip_held RETRY_WAIT": 6, "skip_held QUEUED": 3, "defer QUEUED": 6},
+            tiers=("standard",),
+            catch_up=0.0,
+            asleep=(16, 20),
         ),
     }
 )

@@ -15,7 +15,7 @@ from tests.simulation.plan import Plan
 from tests.simulation.verdict import judged, undisturbed
 from tests.simulation.world import simulate
 
-PARTS = ("jobs", "ops", "faults", "troubles")
+PARTS = ("jobs", "ops", "faults", "troubles", "asleep")
 PLAIN: tuple[tuple[str, object], ...] = (
     ("odds", {}),
     ("deaf", 0.0),
@@ -121,3 +121,5 @@ def parts_of(plan: Plan) -> Iterator[str]:
         yield f"{fault} from {fault.at / 60e6:.3f} min{size}"
     for trouble in plan.troubles:
         yield f"ticks {trouble.kind} from {trouble.begins / 60e6:.1f} to {trouble.ends / 60e6:.1f} min"
+    for trouble in plan.asleep:
+        yield f"nobody polls {trouble.kind} from {trouble.begins / 60e6:.1f} to {trouble.ends / 60e6:.1f} min"

@@ -68,7 +68,7 @@ class World:
         self.functions = Functions(
             self.kernel, self.journal, host_for=self.hosts.one, stage_of=self.hosts.stage
         )
-        self.mail = Mail(self.kernel, self.journal, self.functions.ready, dict(plan.odds))
+        self.mail = Mail(self.kernel, self.journal, self.functions.ready, dict(plan.odds), plan.asleep)
         self.functions.mail = self.mail
         self.requests = Requests(plan, self.kernel, self.journal, self.store, self.hosts)
         self.ticks = Ticks(self.kernel, plan.troubles, lambda: self.functions.invoke("tick"))
