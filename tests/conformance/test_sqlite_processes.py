@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -128,6 +129,25 @@ def test_a_file_held_by_somebody_else_is_busy(tmp_path: Path) -> None:
             SqliteQueues(database, clock).send([Outgoing(queue=QueueName.SCAN, body="x")])
         other.execute("ROLLBACK")
         assert SqliteStore(database, clock).get(Key(Table.JOBS, "p", "s")) is None
+
+
+def test_who_reads_waits_for_no_writer_and_sees_what_was_committed_before(tmp_path: Path) -> None:
+    """However many write, a long reader such as an audit gets on: it does not wait for its turn among them."""
+    clock, key = SettableClock(START), Key(Table.JOBS, "p", "s")
+    with closing(Database(tmp_path / "store.sqlite")) as database, ThreadPoolExecutor(1) as other:
+        store = SqliteStore(database, clock)
+        for number in range(3):
+            store.write(Put(key=key, item={"n": number}))
+            with database.transaction() as writing:
+                writing.execute("DELETE FROM items")
+                found = other.submit(store.get, key).result(timeout=10)
+            assert found == {"pk": "p", "sk": "s", "n": number}
+
+
+def test_reading_changes_nothing(tmp_path: Path) -> None:
+    with closing(Database(tmp_path / "store.sqlite")) as database:
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            database.read("DELETE FROM items")
 
 
 def test_a_broken_file_leaves_the_outcome_open(tmp_path: Path) -> None:

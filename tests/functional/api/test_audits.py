@@ -76,6 +76,24 @@ def test_pages_come_to_the_same_as_one_page(past, monkeypatch):
     assert [found for page in pages for found in page] == whole
 
 
+def test_a_page_that_takes_long_is_answered_and_goes_on_from_there(past, monkeypatch):
+    """A stage so slow that each job takes four seconds: two of them are enough for one call."""
+    past.lose(past.record("gamma", "2026-03-01T10:45:00Z"))
+    audit_job, judged = teams.audit_job, past.front.get(AUDIT).body["judged_to"]
+
+    def slow(*given, **more):
+        past.front.clock.advance(seconds=4)
+        return audit_job(*given, **more)
+
+    monkeypatch.setattr(teams, "audit_job", slow)
+    to = f"to={judged}"
+    first = past.front.get(f"{AUDIT}?{to}").body
+    second = past.front.get(f"{AUDIT}?{to}&cursor={first['next']}").body
+
+    assert [(page["jobs"], len(page["items"])) for page in (first, second)] == [(2, 0), (1, 1)]
+    assert second["next"] is None
+
+
 @pytest.mark.parametrize(
     ("query", "field"),
     [

@@ -248,8 +248,8 @@ def _read_team(item: Item) -> Team:
     hosts = item.get("hosts")
     return Team(
         name=str(item["pk"]).removeprefix("T#"),
-        revision=item["rev"],
-        max_concurrency=item["cap"],
+        revision=_typed(item["rev"], int),
+        max_concurrency=_typed(item["cap"], int),
         notify=NotifyTargets(**item["notify"]),
         notify_on=frozenset(item["notify_on"]),
         tiers=tuple(Tier(tier) for tier in item["tiers"]),

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from fencepost.adapters.api.identity import allowed
 from fencepost.adapters.api.problems import ProblemError, forbidden, missing
-from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.registry.reading import find_team, known_team
+from fencepost.application.registry.unreadable_teams import UnreadableTeamError
 from fencepost.application.store import Store
 from fencepost.domain.faults import Fault, Faults
 from fencepost.domain.identity import NAME_PATTERN
@@ -28,14 +28,32 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-def admit(store: Store, caller: Caller, role: Role, team: str | None, *, creates: bool = False) -> None:
-    """Raises ProblemError: 403 for a stranger, 404 for a team that is not there, unless the route `creates` it.
+def admit(
+    store: Store,
+    caller: Caller,
+    role: Role,
+    team: str | None,
+    *,
+    creates: bool = False,
+    unread: bool = False,
+) -> None:
+    """Raises ProblemError: 403 for a stranger, 404 for a team that is not there, unless the route `creates` it. Raises
+    UnreadableTeamError for a team that nobody can read, unless the route takes it as it is (`unread`).
 
-    Whether a team exists is told to nobody who has no business with it.
+    Whether a team exists is told to nobody who has no business with it. Where not even its principals can be read, that
+    is everybody but administrators.
     """
     if role is Role.ANYONE:
         return
-    found = None if team is None else _found(store, caller, role, team)
+    try:
+        found = None if team is None else _found(store, caller, role, team)
+    except UnreadableTeamError as error:
+        if not caller.admin and (role is Role.ADMIN or not allowed(caller, error.principals)):
+            found = None
+        elif unread:
+            return
+        else:
+            raise
     known = found is not None and role is not Role.ADMIN and allowed(caller, found.principals)
     if not caller.admin and not known:
         whose = "the stage" if team is None else f"team {team[:63]}"
@@ -51,11 +69,4 @@ def admit(store: Store, caller: Caller, role: Role, team: str | None, *, creates
 def _found(store: Store, caller: Caller, role: Role, team: str) -> Team | None:
     """What deleted teams left behind may still be read by administrators."""
     reads = caller.admin and role is Role.READER
-    try:
-        return known_team(store, team) if reads else find_team(store, team)
-    except NewerShapeError:
-        raise
-    except UndecodableError:
-        if not caller.admin:  # nobody can read whose team it is
-            return None
-        raise
+    return known_team(store, team) if reads else find_team(store, team)

@@ -42,7 +42,14 @@ class Api:
     def _answer(self, event: Event) -> Answer:
         route, path = _routed(str(event["httpMethod"]).upper(), str(event["path"]))
         caller = self._caller(event)
-        admit(self._services.store, caller, route.role, path.get("team"), creates=route.creates_team)
+        admit(
+            self._services.store,
+            caller,
+            route.role,
+            path.get("team"),
+            creates=route.creates_team,
+            unread=route.unread,
+        )
         request = Request(
             services=self._services,
             resource=route.path,

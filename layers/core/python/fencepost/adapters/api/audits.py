@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,9 @@ from fencepost.domain.instants import optional_wire, to_wire
 from fencepost.domain.model import Job
 
 USUAL = timedelta(hours=24)
+PATIENCE = timedelta(seconds=5)
+"""How long a page may take before it takes up no other job: whoever waits for an answer gives up after half a minute, and
+asks again while this one is still at work."""
 
 
 def audit(request: Request) -> Answer:
@@ -25,11 +29,18 @@ def audit(request: Request) -> Answer:
     window, place = _window(request), _place(request)
     store, word = request.services.store, request.query.get("job")
     if word is None:
-        return _page(request, window, audit_team(store, request.team, window, after=place))
+        found = audit_team(store, request.team, window, after=place, enough=_enough(request))
+        return _page(request, window, found)
     job = locate(store, request.team, str(word))
     if job is None:
         return missing("job", str(word))
     return _page(request, window, audit_one(store, job, window, after=place))
+
+
+def _enough(request: Request) -> Callable[[], bool]:
+    """Whether the call has taken so long that its answer should not be put off for another job."""
+    until = request.now + PATIENCE
+    return lambda: request.services.registry.clock.now() >= until
 
 
 def _window(request: Request) -> Window:

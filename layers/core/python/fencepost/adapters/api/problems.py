@@ -16,6 +16,7 @@ from fencepost.application.registry.results import (
     Refusal,
 )
 from fencepost.application.registry.unreadable import MendableError
+from fencepost.application.registry.unreadable_teams import UnreadableTeamError
 from fencepost.application.store import OutcomeUnknownError, StoreBusyError
 from fencepost.domain.faults import Fault, Faults
 
@@ -92,6 +93,10 @@ def cannot_be_read(error: UndecodableError) -> Answer:
     advice = "nothing was changed; whoever runs the stage can look at what is stored"
     if isinstance(error, MendableError):
         advice = "nothing was changed: declare it in full with PUT, or DELETE it; its revisions can be read"
+    if isinstance(error, UnreadableTeamError):
+        advice = (
+            "nothing was changed: an administrator can declare it in full with PUT; its revisions can be read"
+        )
     return conflict("unreadable-state", f"{error}; {advice}")
 
 

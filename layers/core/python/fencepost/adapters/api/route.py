@@ -23,7 +23,8 @@ class Route:
     Idempotency-Key. `conflicts`: it may answer 409. `secret`: its answer holds
     a secret, and is kept for repetitions in an envelope only. `asks`: it
     changes nothing, though it is a POST. `marks`: its write says in the key's
-    item that it is done.
+    item that it is done. `unread`: it has its own way with a team that nobody
+    can read.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Route:
     secret: bool = False
     asks: bool = False
     marks: bool = False
+    unread: bool = False
 
     @property
     def writes(self) -> bool:

@@ -32,13 +32,15 @@ TEAM_ROUTES = (
         name="putTeam",
         method="PUT",
         path=TEAM,
-        says="Declare a team in full. Administrators create teams and set their limits; the rest is the team's own.",
+        says="Declare a team in full. Administrators create teams, set their limits, and replace one that nobody can read;"
+        " the rest is the team's own.",
         role=Role.OWNER,
         handle=teams.put,
         takes=models.TeamBody,
         gives={200: answers.Team, 201: answers.Team},
         conditional=True,
         conflicts=True,
+        unread=True,
     ),
     Route(
         name="patchTeam",
@@ -83,6 +85,7 @@ TEAM_ROUTES = (
         handle=teams.history,
         gives={200: answers.RevisionPage},
         query=(*PAGED, *AUDIT_FILTERS),
+        unread=True,
     ),
     Route(
         name="refreshZones",

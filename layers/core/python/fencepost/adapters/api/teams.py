@@ -10,7 +10,7 @@ from fencepost.adapters.api.history import asked, entries
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.identity import allowed
 from fencepost.adapters.api.paging import limit, page, position
-from fencepost.adapters.api.problems import etag, forbidden, missing, refusal
+from fencepost.adapters.api.problems import ProblemError, etag, forbidden, missing, refusal
 from fencepost.adapters.api.reading import read_object
 from fencepost.adapters.api.translate import patched_team, team_draft
 from fencepost.application.registry import revisions
@@ -18,7 +18,8 @@ from fencepost.application.registry.departures import Leaving, errand_of
 from fencepost.application.registry.directory import list_teams
 from fencepost.application.registry.reading import find_team
 from fencepost.application.registry.results import BeingDeleted, Conflict, Missing, NotAllowed
-from fencepost.application.registry.teams import DrawTeam, TeamDone, TeamRequest, declare_team
+from fencepost.application.registry.teams import DrawTeam, TeamDone, TeamDraft, TeamRequest, declare_team
+from fencepost.application.registry.unreadable_teams import UnreadableTeamError, salvaged
 from fencepost.domain.instants import optional_wire
 from fencepost.domain.model import Team
 
@@ -34,7 +35,14 @@ def patch(request: Request) -> Answer:
     raw = read_object(request.body)
     if find_team(request.services.store, request.team) is None:
         return missing("team", request.team)
-    return _declare(request, lambda team: patched_team(team or Team(name=request.team), raw))
+
+    def draw(team: Team | None) -> TeamDraft:
+        found = team or find_team(request.services.store, request.team)
+        if found is None:
+            raise ProblemError(missing("team", request.team))
+        return patched_team(found, raw)
+
+    return _declare(request, draw)
 
 
 def get(request: Request) -> Answer:
@@ -50,11 +58,15 @@ def get(request: Request) -> Answer:
 
 def history(request: Request) -> Answer:
     """The changes of the team, the newest first."""
-    team = find_team(request.services.store, request.team)
+    store = request.services.store
+    try:
+        team = find_team(store, request.team)
+    except UnreadableTeamError as error:  # whoever declares it anew wants to know what it was
+        team = salvaged(store, error, request.now)
     if team is None:
         return missing("team", request.team)
     found = revisions.team_page(
-        request.services.store, team, older_than=position(request), limit=limit(request), asked=asked(request)
+        store, team, older_than=position(request), limit=limit(request), asked=asked(request)
     )
     return entries(request, found)
 

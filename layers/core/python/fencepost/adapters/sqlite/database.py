@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import queue
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,16 @@ class Database:
     """The file, opened once per process: open it anew after a fork.
 
     A commit that returned survives the death of this process (power failure is not covered: the log is not flushed
-    to the disk on every commit). One connection under one lock: threads take turns, other processes are waited for.
+    to the disk on every commit). One connection writes, under one lock: threads take turns, other processes are waited
+    for. Whoever reads has a connection for as long as that takes, and waits for no writer.
     """
 
     def __init__(self, path: Path, *, busy_seconds: float = _BUSY_SECONDS) -> None:
+        self._path = path
+        self._busy_seconds = busy_seconds
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(
-            path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
-        )
+        self._connection = self._connect()
+        self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
         try:
             self._prepare()
         except BaseException:
@@ -56,13 +59,16 @@ class Database:
 
     def close(self) -> None:
         """No call may follow."""
+        with suppress(queue.Empty):
+            while True:
+                self._readers.get_nowait().close()
         with self._lock:
             self._connection.close()
 
     def read(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        """The rows of one statement, as of one instant."""
-        with self._lock, _busy():
-            return self._connection.execute(sql, values).fetchall()
+        """The rows of one statement, as of one instant: everything is in them whose commit had returned before."""
+        with self._reader() as reader, _busy():
+            return reader.execute(sql, values).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -75,6 +81,24 @@ class Database:
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+        )
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        """One that nobody uses; there come to be as many as ever read at once."""
+        try:
+            reader = self._readers.get_nowait()
+        except queue.Empty:
+            reader = self._connect()
+            reader.execute("PRAGMA query_only = ON")
+        try:
+            yield reader
+        finally:
+            self._readers.put(reader)
 
     def _prepare(self) -> None:
         self._enter_write_ahead_mode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -49,8 +49,15 @@ class TeamAudit:
         return sum(each.records for each in self.jobs)
 
 
-def audit_team(store: Store, team: str, window: Window, *, after: Place | None = None) -> TeamAudit:
-    """A page of the jobs that hold a name now, by name. Raises StoreError."""
+def audit_team(
+    store: Store,
+    team: str,
+    window: Window,
+    *,
+    after: Place | None = None,
+    enough: Callable[[], bool] = lambda: False,
+) -> TeamAudit:
+    """A page of the jobs that hold a name now, by name; one at least, and no more once `enough`. Raises StoreError."""
     window, found = _kept(store, team, window), TeamAudit()
     for name, job in _named(store, team, after):
         if isinstance(job, Unreadable):
@@ -65,7 +72,7 @@ def audit_team(store: Store, team: str, window: Window, *, after: Place | None =
         if page.after is not None:
             found.after = (name, to_ms(page.after))
             return found
-        if len(found.jobs) >= JOBS or found.records >= RECORDS:
+        if len(found.jobs) >= JOBS or found.records >= RECORDS or enough():
             found.after = (name, None)
             return found
     return found

@@ -11,6 +11,7 @@ from fencepost.application.codec import NewerShapeError, UndecodableError, decod
 from fencepost.application.codec_job import decode_detail, decode_ended_generation, decode_job, decode_team
 from fencepost.application.registry.job_changes import Current
 from fencepost.application.registry.unreadable import UnreadableJobError
+from fencepost.application.registry.unreadable_teams import UnreadableTeamError
 from fencepost.application.store import Item, Query, Store, Table
 from fencepost.domain.identity import NAME_PATTERN, UID_PATTERN, ExecutionKind
 from fencepost.domain.instants import to_ms
@@ -23,17 +24,24 @@ NEWEST = 8
 
 
 def find_team(store: Store, name: str) -> Team | None:
-    """The team; None where there is none, or it is being deleted."""
+    """The team; None where there is none, or it is being deleted. Raises UnreadableTeamError."""
     team = known_team(store, name)
     return None if team is None or team.leaving_since is not None else team
 
 
 def known_team(store: Store, name: str) -> Team | None:
-    """The team of that name, one that is being deleted, or what is left of the last one."""
+    """The team of that name, one that is being deleted, or what is left of the last one. Raises UnreadableTeamError."""
     if not NAME_PATTERN.fullmatch(name):
         return None
     item = store.get(keys.team(name))
-    return None if item is None else decode_team(item)
+    if item is None:
+        return None
+    try:
+        return decode_team(item)
+    except NewerShapeError:
+        raise
+    except UndecodableError as error:
+        raise UnreadableTeamError(name, str(error), item) from error
 
 
 def find_uid(store: Store, team: str, name: str) -> str | None:

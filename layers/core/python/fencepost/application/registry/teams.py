@@ -16,6 +16,7 @@ from fencepost.application.registry.reading import known_team
 from fencepost.application.registry.results import BeingDeleted, Conflict, Missing, NotAllowed
 from fencepost.application.registry.revisions import Entry, encode_entry
 from fencepost.application.registry.team_writes import team_update
+from fencepost.application.registry.unreadable_teams import UnreadableTeamError, salvaged, still
 from fencepost.application.registry.usage import noted
 from fencepost.application.registry.volume import sampled
 from fencepost.application.store import Absent, Action, Cancelled, Put, equals
@@ -66,9 +67,11 @@ DrawTeam: TypeAlias = Callable[[Team | None], TeamDraft]
 def declare_team(
     ports: RegistryPorts, request: TeamRequest, draw: DrawTeam
 ) -> TeamDone | Missing | Conflict | NotAllowed | BeingDeleted:
-    """Creates the team (administrators) or changes it (its owners; limits: administrators). Raises Faults."""
+    """Creates the team (administrators) or changes it (its owners; limits: administrators). One that nobody can read is
+    replaced by an administrator's; `draw` is then given no team. Raises Faults, and UnreadableTeamError for others.
+    """
     for _ in range(TRIES):
-        known = known_team(ports.store, request.team)
+        known, unread = _known(ports, request)
         if known is not None and known.leaving_since is not None and known.gone_at is None:
             return BeingDeleted(request.team) if request.caller.admin else Missing("team", request.team)
         current = None if known is not None and known.gone_at is not None else known
@@ -77,15 +80,25 @@ def declare_team(
             return lost
         if current is None and not request.caller.admin:
             return Missing("team", request.team)
-        wanted = _settled(draw(current), ports.egress)
+        wanted = _settled(draw(current if unread is None else None), ports.egress)
         refused = _beyond(request.caller, current, wanted)
         if refused is not None:
             return refused
-        done = _write(ports, request, current, wanted, known)
+        done = _write(ports, request, current, wanted, known, unread)
         if done is not None:
             return done
         ports.clock.sleep(ports.entropy.fraction() * ports.limits.early_send)
     return Conflict(revision=None)
+
+
+def _known(ports: RegistryPorts, request: TeamRequest) -> tuple[Team | None, UnreadableTeamError | None]:
+    """The team; one that nobody can read as far as it can be, for an administrator, and why that is not all."""
+    try:
+        return known_team(ports.store, request.team), None
+    except UnreadableTeamError as error:
+        if not request.caller.admin:
+            raise
+        return salvaged(ports.store, error, floor_ms(ports.clock.now())), error
 
 
 def _mismatch(request: TeamRequest, current: Team | None) -> Conflict | None:
@@ -119,10 +132,15 @@ def _beyond(caller: Caller, current: Team | None, wanted: Team) -> NotAllowed | 
 
 
 def _write(
-    ports: RegistryPorts, request: TeamRequest, current: Team | None, wanted: Team, known: Team | None
+    ports: RegistryPorts,
+    request: TeamRequest,
+    current: Team | None,
+    wanted: Team,
+    known: Team | None,
+    unread: UnreadableTeamError | None,
 ) -> TeamDone | None:
     """None when somebody else wrote meanwhile. `known` is `current`, or what is left of the last team of this name:
-    revisions go on where it stopped.
+    revisions go on where it stopped. `unread`: nobody can read what is stored of it.
     """
     now = floor_ms(ports.clock.now())
     if current is None:
@@ -134,24 +152,16 @@ def _write(
     else:
         kept = {each.name: getattr(current, each.name) for each in fields(Team) if each.name not in DECLARED}
         team = replace(wanted, **kept)
-        if team == current:
+        if team == current and unread is None:
             return TeamDone(team=current, changed=False)
-        team = _thinned(ports, team, current, now)
+        team = _thinned(ports, team, None if unread is not None else current, now)
         team = replace(team, revision=current.revision + 1)
-    entry = Entry(
-        revision=team.revision,
-        what="create" if current is None else "edit",
-        actor=request.caller.principal,
-        source=request.caller.source,
-        at=now,
-        note=request.note,
-        before=None if current is None else team_declaration(current),
-        after=team_declaration(team),
-    )
+        if unread is not None and team.external_id is None:
+            team = replace(team, external_id=ports.entropy.token())
     outcome = ports.store.transact(
         [
-            _item(current, team, known),
-            Put(key=keys.team_revision(team.name, team.revision), item=encode_entry(entry)),
+            _item(current, team, known, unread),
+            _entry(request, team, current, unread, now),
             Put(key=keys.team_listed(team.name), item={"v": VERSION}),
         ]
     )
@@ -160,15 +170,43 @@ def _write(
     return TeamDone(team=team, created=current is None)
 
 
-def _thinned(ports: RegistryPorts, team: Team, current: Team, now: datetime) -> Team:
-    """`team` with the sample of its successes that follows from what changed."""
-    if (team.max_records, team.retention) == (current.max_records, current.retention):
+def _entry(
+    request: TeamRequest,
+    team: Team,
+    current: Team | None,
+    unread: UnreadableTeamError | None,
+    now: datetime,
+) -> Put:
+    """What the trail says of the write. Whoever has mended the team meanwhile has taken its number."""
+    known = None if current is None else team_declaration(current)
+    entry = Entry(
+        revision=team.revision,
+        what="create" if current is None else "edit",
+        actor=request.caller.principal,
+        source=request.caller.source,
+        at=now,
+        note=request.note,
+        before=known if unread is None or known is None else {"unreadable": unread.why},
+        after=team_declaration(team),
+    )
+    return Put(
+        key=keys.team_revision(team.name, team.revision),
+        item=encode_entry(entry),
+        condition=None if unread is None else Absent(),
+    )
+
+
+def _thinned(ports: RegistryPorts, team: Team, current: Team | None, now: datetime) -> Team:
+    """`team` with the sample of its successes that follows from what changed; None: all may have."""
+    if current is not None and (team.max_records, team.retention) == (current.max_records, current.retention):
         return team
     return sampled(team, noted(ports.store, team.name).daily_firings, now)
 
 
-def _item(current: Team | None, team: Team, known: Team | None) -> Action:
+def _item(current: Team | None, team: Team, known: Team | None, unread: UnreadableTeamError | None) -> Action:
     """A team that begins, or begins anew, inherits nothing from the last one of its name."""
+    if unread is not None and known is not None:
+        return Put(key=keys.team(team.name), item=encode_team(team), condition=still(unread, known))
     if current is not None:
         return team_update(current, team)
     condition = Absent() if known is None else equals("rev", known.revision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -49,27 +49,28 @@ class Comparison:
 def compare(history: JobHistory, page: Page, moment: Moment) -> Comparison:
     """Holds a page of the ledger to a job's history."""
     found = Comparison()
+    met = {era.generation: _walk(era, page, found) for era in history.eras}
     for record in page.records:
         found.findings += alone(record, history, moment)
         found.findings += by_policy(record, history, moment)
-        found.findings += _an_occurrence(record, history)
-    for era in history.eras:
-        _walk(era, page, found)
+        found.findings += _an_occurrence(record, history, met.get(record.generation, frozenset()))
     found.findings += _told_twice(page)
     found.findings += in_turn(page.records)
     return found
 
 
-def _walk(era: Era, page: Page, found: Comparison) -> None:
-    """From one expected occurrence to the next, leaping over whatever explains several, or none."""
+def _walk(era: Era, page: Page, found: Comparison) -> Set[datetime]:
+    """From one expected occurrence to the next, leaping over whatever explains several, or none. Answers those it met."""
+    met: set[datetime] = set()
     last = page.before - _TICK if era.until is None else min(page.before - _TICK, era.until)
     if era.until is None and not era.fires:
-        return  # the change that ends this will explain what falls due meanwhile
+        return met  # the change that ends this will explain what falls due meanwhile
     at = _beginning(era, page, last)
     while True:
         expected = next_occurrence(era.schedule, at)
         if expected is None or expected > last or _used_up(era, page, expected):
-            return
+            return met
+        met.add(expected)
         explaining = page.own(expected) or page.covering(expected)
         if explaining is None:
             at = _missed(era, page, expected, last, found)
@@ -143,12 +144,13 @@ def _died_with_its_predecessor(record: Execution, era: Era, page: Page) -> bool:
     return era.fires and cancelled and not noted and page.covering(first_of(record)) is None
 
 
-def _an_occurrence(record: Execution, history: JobHistory) -> Findings:
-    """What explains something must explain an occurrence of the generation that it names."""
+def _an_occurrence(record: Execution, history: JobHistory, met: Set[datetime]) -> Findings:
+    """What explains something must explain an occurrence of the generation that it names: one that was met, or is found
+    by a search of its own."""
     era, nominal = history.era(record.generation), first_of(record)
     if era is None or record.origin is not Origin.SCHEDULE or era.refreshed or foreign(record, era):
         return
-    if next_occurrence(era.schedule, nominal - _TICK) != nominal:
+    if nominal not in met and next_occurrence(era.schedule, nominal - _TICK) != nominal:
         yield about(record, FindingKind.UNEXPECTED, f"is no occurrence of generation {era.generation}")
     elif nominal <= era.begins:
         says = f"lies before generation {era.generation} began"
