@@ -11,6 +11,7 @@ from fencepost.application import keys
 from fencepost.application.codec_job import decode_team
 from fencepost.application.store import Item, Put, Table
 from fencepost.domain.model import Team
+from fencepost.runtime import scanning
 from tests.support.api import ADMIN, OWNER, OWNER_ROLE, STRANGER, Front
 from tests.support.clients import Machine
 
@@ -139,6 +140,20 @@ def test_a_complete_put_of_an_administrator_replaces_it(garbled: Front, front: F
     Machine(garbled).run("2026-03-01T12:03:30Z")
     ran = garbled.get(JOBS + "/minutely/executions?state=SUCCEEDED").body["items"]
     assert "2026-03-01T12:03:00.000Z" in {each["due"] for each in ran}
+
+
+def test_what_came_due_meanwhile_runs_after_the_next_sweep(front: Front) -> None:
+    garble(front, without("cap"))
+    machine = Machine(front)
+    machine.run("2026-03-01T12:04:30Z")
+    front.put(TEAM, DECLARED, by=ADMIN)
+    machine.run("2026-03-01T13:30:30Z")
+    early = JOBS + "/minutely/executions?before=2026-03-01T12:05:00Z"
+    assert {each["state"] for each in front.get(early).body["items"]} == {"QUEUED"}
+    found = scanning.sweep(front.stage).run(front.clock.now())
+    assert (found.forgotten_executions, found.unreadable) == (4, [])
+    machine.run("2026-03-01T13:33:30Z")
+    assert [each["state"] for each in front.get(early).body["items"]] == ["SUCCEEDED"] * 4
 
 
 def test_what_no_declaration_says_goes_on_where_it_can_be_read(owned: Front) -> None:
