@@ -7,10 +7,10 @@ from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.codec import UndecodableError, decode_execution, decode_timer
-from fencepost.application.planting import fire_timer
+from fencepost.application.planting import WATERMARK, fire_timer, shard_of
 from fencepost.application.store import Item, Query, Store, Table, items
 from fencepost.domain.identity import ExecutionKind
-from fencepost.domain.instants import MINUTE, floor_minute
+from fencepost.domain.instants import EPOCH, MINUTE, floor_minute, from_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Bucket, Execution, Job, Timer, TimerKind
 from fencepost.domain.schedule import next_occurrence
@@ -36,12 +36,36 @@ class Expected:
 
 
 def expected_timer(store: Store, job: Job, now: datetime, limits: Limits) -> Expected:
-    """The timer of `job`'s present generation. Raises UndecodableError for records that cannot be read."""
+    """The timer of `job`'s present generation. Raises UndecodableError for records that cannot be read.
+
+    Where none of that generation is on record, its records may have gone with their age: what was claimed of late has
+    one, so the timer is then the first one after what nobody may have forgotten yet.
+    """
     instant, ordinal = expected_occurrence(store, job)
+    expected = _looked_for(store, job, instant, ordinal, now, limits)
+    remembered = now - limits.record_min_life
+    if expected.found or instant is None or instant >= remembered:
+        return expected
+    if newest_of_generation(store, job) is not None:
+        return expected
+    if _scanned_until(store, job, limits) < remembered:  # it may lie in any minute that was not looked at yet
+        return Expected(instant=instant, ordinal=ordinal, found=True)
+    return _looked_for(store, job, next_occurrence(job.schedule, remembered), ordinal, now, limits)
+
+
+def _looked_for(
+    store: Store, job: Job, instant: datetime | None, ordinal: int, now: datetime, limits: Limits
+) -> Expected:
     if instant is None:
         return Expected(instant=None, ordinal=ordinal, found=True)
     timer = fire_timer(job, instant, ordinal=ordinal, now=min(now, instant), limits=limits)
     return Expected(instant=instant, ordinal=ordinal, found=lies(store, timer, now, limits))
+
+
+def _scanned_until(store: Store, job: Job, limits: Limits) -> datetime:
+    """The last minute in which no timer of the job's shard can lie."""
+    item = store.get(keys.watermark(shard_of(job.uid, limits)))
+    return EPOCH if item is None else from_ms(item[WATERMARK])
 
 
 def expected_occurrence(store: Store, job: Job) -> tuple[datetime | None, int]:
