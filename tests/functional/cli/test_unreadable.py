@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fencepost.application import keys
 from fencepost.application.store import Put
+from fencepost.cli import yamls
 
 
 @pytest.fixture
@@ -61,3 +64,45 @@ def test_a_calendar_is_warned_of(fencepost, uid, more):
 def test_nothing_is_said_where_everything_can_be_read(fencepost):
     for words in (("job", "list"), ("calendar", "list"), ("audit",)):
         assert fencepost(*words).err == ""
+
+
+LABELLED = ("--prune", "--prune-label", "app:ledger")
+
+
+@pytest.mark.parametrize("prune", [("--prune",), LABELLED])
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_pruning_names_it_and_says_that_it_is_left(fencepost, payments, uid, prune, more):
+    Path("jobs.yaml").write_text("version: 1\njobs: {}\n")
+
+    ran = fencepost("plan", "-f", "jobs.yaml", *prune, *more)
+
+    says = "--prune leaves it: fencepost job delete doomed removes it, whatever its labels were"
+    (line,) = ran.err.strip().splitlines()
+    assert line.startswith(f"nobody can read job doomed (~{uid}): ")
+    assert line.endswith(says)
+    assert more or "1 unreadable and left as they are" in ran.out
+    assert "doomed" not in ran.out
+
+
+def test_applying_names_what_it_does_not_prune_and_leaves_it(fencepost, payments, uid):
+    Path("jobs.yaml").write_text("version: 1\njobs: {}\n")
+
+    ran = fencepost("apply", "-f", "jobs.yaml", "--prune", "--yes")
+
+    assert ran.status == 0
+    assert "--prune leaves it" in ran.err
+    assert list(jobs := payments.jobs()) == []
+    assert [each.name for each in jobs.unreadable] == ["doomed"]
+    assert fencepost("job", "delete", "doomed", "--yes").status == 0
+    assert fencepost("plan", "-f", "jobs.yaml", "--prune").err == ""
+
+
+def test_pruning_says_of_one_that_the_file_declares_that_it_is_replaced(fencepost, payments, uid):
+    job = {"schedule": {"cron": "0 * * * *"}, "target": {"webhook": {"url": "https://example.com/hook"}}}
+    Path("jobs.yaml").write_text(yamls.write({"version": 1, "jobs": {"doomed": job}}))
+
+    ran = fencepost("apply", "-f", "jobs.yaml", "--prune", "--yes")
+
+    assert ran.err.strip().endswith("; the file declares it anew")
+    assert [job.name for job in payments.jobs()] == ["doomed"]
+    assert "unreadable" not in ran.out

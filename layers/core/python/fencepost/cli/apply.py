@@ -11,6 +11,7 @@ from rich.text import Text
 from fencepost.cli import drawing
 from fencepost.cli.reading import document, pairs
 from fencepost.cli.session import Session, session
+from fencepost.cli.telling import warn_unpruned
 from fencepost.cli.wire import carried_to_wire, step_to_wire
 from fencepost.client import Fencepost
 from fencepost.client.applying import Applied
@@ -54,6 +55,7 @@ def plan(
         run.json([step_to_wire(step) for step in found.steps])
     else:
         run.around.out.print(picture(found))
+    warn_unpruned(run, found)
     if found.refused:
         raise typer.Exit(1)
     if check and found.pending:
@@ -75,6 +77,7 @@ def apply(
     client, found = _planned(run, file, _prune(prune, prune_label))
     if not run.choice.json:
         run.around.out.print(picture(found))
+    warn_unpruned(run, found)
     if found.refused:
         run.warn("fencepost: nothing was changed, because of what is refused above")
         raise typer.Exit(1)
@@ -120,6 +123,7 @@ def _tell(run: Session, applied: Applied) -> None:
 def picture(found: Plan) -> RenderableType:
     """Every step that is more than keeping, then the sum."""
     words = [f"{found.count(action)} to {action}" for action in Action if found.count(action)]
+    words += [f"{len(found.left)} unreadable and left as they are"] if found.left else []
     shown = [line for step in found.steps if step.action is not Action.KEEP for line in _step(step)]
     return Group(*shown, Text(", ".join(words) or "no jobs", style="bold"))
 

@@ -8,12 +8,25 @@ from typer.exceptions import TyperException
 
 from fencepost.cli.session import Session
 from fencepost.client import FaultsError, FencepostError, NotAllowedError, UnreachableError, UnreadableJob
+from fencepost.client.planning import Plan
 
 
 def warn_unreadable(run: Session, jobs: Iterable[UnreadableJob]) -> None:
     """A line for each job that a list had to leave out, with --json too."""
     for each in jobs:
         run.warn(f"nobody can read job {each.name} (~{each.uid}): {each.why}; put it anew, or delete it")
+
+
+def warn_unpruned(run: Session, plan: Plan) -> None:
+    """A line for each job that pruning came upon and nobody can read, with --json too, and what becomes of it."""
+    left = set(plan.left)
+    for each in plan.unreadable:
+        becomes = (
+            f"--prune leaves it: fencepost job delete {each.name} removes it, whatever its labels were"
+            if each in left
+            else "the file declares it anew"
+        )
+        run.warn(f"nobody can read job {each.name} (~{each.uid}): {each.why}; {becomes}")
 
 
 def why(error: FencepostError) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,7 +11,7 @@ from typing import Any
 from fencepost.client.declaration import FIELDS
 from fencepost.client.errors import ApiError, FaultsError
 from fencepost.client.fencepost import Fencepost
-from fencepost.client.results import JobChange, Occurrence
+from fencepost.client.results import JobChange, Occurrence, UnreadableJob
 
 PARALLEL = 8
 
@@ -54,16 +54,26 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prune:
-    """Which of the team's jobs are deleted when the file leaves them out: those with all of these labels."""
+    """Which of the team's jobs are deleted when the file leaves them out: those with all of these labels. Never one that
+    nobody can read: what it is, and which labels it carries, nobody can tell."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps by name, deletions last."""
+    """The steps by name, deletions last. `unreadable`: what pruning came upon and nobody can read, whatever its labels;
+    the plan deletes none of it, and a step that declares such a job replaces it.
+    """
 
     steps: tuple[Step, ...]
+    unreadable: tuple[UnreadableJob, ...] = ()
+
+    @property
+    def left(self) -> tuple[UnreadableJob, ...]:
+        """What would be left as it is, since nobody can read it and the file leaves it out."""
+        named = {step.name for step in self.steps}
+        return tuple(each for each in self.unreadable if each.name not in named)
 
     @property
     def pending(self) -> tuple[Step, ...]:
@@ -96,13 +106,13 @@ def plan(
         asked = [pool.submit(_declared, client, name, job) for name, job in sorted(jobs.items())]
         try:
             steps = [_told(each.result(), seen) for each in asked]
-            gone = [] if prune is None else list(_left_out(client, jobs, prune))
+            gone, unreadable = ([], ()) if prune is None else _left_out(client, jobs, prune)
             deleted = [pool.submit(_deleted, client, name) for name in gone]
             steps += [_told(each.result(), seen) for each in deleted]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return Plan(tuple(steps))
+    return Plan(tuple(steps), unreadable)
 
 
 def _told(step: Step, seen: Callable[[Step], None] | None) -> Step:
@@ -144,8 +154,13 @@ def _step(
     )
 
 
-def _left_out(client: Fencepost, jobs: Mapping[str, object], prune: Prune) -> Iterable[str]:
-    return sorted(job.name for job in client.jobs(labels=prune.labels) if job.name not in jobs)
+def _left_out(
+    client: Fencepost, jobs: Mapping[str, object], prune: Prune
+) -> tuple[list[str], tuple[UnreadableJob, ...]]:
+    """The names to delete, and what could not be looked at."""
+    listing = client.jobs(labels=prune.labels)
+    names = sorted(job.name for job in listing if job.name not in jobs)
+    return names, listing.unreadable
 
 
 def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[FieldChange]:
