@@ -145,9 +145,9 @@ def test_who_reads_waits_for_no_writer_and_sees_what_was_committed_before(tmp_pa
 
 
 def test_reading_changes_nothing(tmp_path: Path) -> None:
-    with closing(Database(tmp_path / "store.sqlite")) as database:
-        with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            database.read("DELETE FROM items")
+    refused = pytest.raises(sqlite3.OperationalError, match="readonly")
+    with closing(Database(tmp_path / "store.sqlite")) as database, refused:
+        database.read("DELETE FROM items")
 
 
 def test_a_broken_file_leaves_the_outcome_open(tmp_path: Path) -> None:

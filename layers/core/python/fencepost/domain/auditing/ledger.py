@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -53,13 +53,13 @@ def compare(history: JobHistory, page: Page, moment: Moment) -> Comparison:
     for record in page.records:
         found.findings += alone(record, history, moment)
         found.findings += by_policy(record, history, moment)
-        found.findings += _an_occurrence(record, history, met.get(record.generation, frozenset()))
+        found.findings += _an_occurrence(record, history, met.get(record.generation, ()))
     found.findings += _told_twice(page)
     found.findings += in_turn(page.records)
     return found
 
 
-def _walk(era: Era, page: Page, found: Comparison) -> Set[datetime]:
+def _walk(era: Era, page: Page, found: Comparison) -> set[datetime]:
     """From one expected occurrence to the next, leaping over whatever explains several, or none. Answers those it met."""
     met: set[datetime] = set()
     last = page.before - _TICK if era.until is None else min(page.before - _TICK, era.until)
@@ -144,7 +144,7 @@ def _died_with_its_predecessor(record: Execution, era: Era, page: Page) -> bool:
     return era.fires and cancelled and not noted and page.covering(first_of(record)) is None
 
 
-def _an_occurrence(record: Execution, history: JobHistory, met: Set[datetime]) -> Findings:
+def _an_occurrence(record: Execution, history: JobHistory, met: Container[datetime]) -> Findings:
     """What explains something must explain an occurrence of the generation that it names: one that was met, or is found
     by a search of its own."""
     era, nominal = history.era(record.generation), first_of(record)
