@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import pairwise
 
+import pytest
+
 from fencepost.adapters.seam import PortCall
 from fencepost.application.store import StoreBusyError
 from fencepost.domain.instants import from_wire
-from fencepost.domain.model import RetryPolicy
-from fencepost.domain.outcome import Failed, TimedOut
+from fencepost.domain.model import RetryPolicy, Tier
+from fencepost.domain.outcome import Accepted, Failed, TimedOut
 from fencepost.domain.states import ExecutionState
 from tests.support.world import BROKEN, OK, World
 
@@ -139,6 +141,37 @@ def test_R03_a_prober_that_dies_leaves_the_probe_to_another():
     later = now + timedelta(seconds=31)
     assert type(circuits.ask("payments", "dead.example.com", later)).__name__ == "Probe"
     assert job.state == "ACTIVE"
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_R03_a_probe_that_has_to_wait_for_a_slot_is_made_when_its_turn_comes(elsewhere: bool):
+    """Its host is well again, and the only slot is in use: whoever waited for it calls, and no attempt is lost."""
+    world = World()
+    world.team(max_concurrency=1)
+    for letter in "abcde":
+        world.queue(world.job(f"job-{letter}", url="https://dead.example.com/hook"))
+    world.targets.script = [SILENT] * 5
+    world.poll()
+    long = world.queue(world.job("long"))
+    world.targets.script = [Accepted()]
+    world.poll()
+    world.clock.advance(seconds=31)
+    mine, rival = (
+        world.queue(world.job(name, url="https://dead.example.com/hook", tier=Tier.CRITICAL))
+        for name in ("mine", "rival")
+    )
+    circuits = world.parts.advance.start.circuits
+    world.parts.advance.run(mine.id, None)
+    assert world.record(mine).state is S.WAITING
+    if elsewhere:  # this process believes that somebody probes, and does not know that he gave it up
+        circuits._known["payments/dead.example.com"].until = world.clock.now() + timedelta(seconds=29)
+    world.clock.advance(seconds=5)
+    world.parts.workers.complete("payments", long.id, world.record(long).fence, "", world.clock.now())
+    world.parts.advance.run(mine.id, None)
+    assert world.record(mine).state is S.SUCCEEDED
+    assert [attempt.outcome for attempt in world.record(mine).attempts] == ["delivered"]
+    world.parts.advance.run(rival.id, None)
+    assert world.record(rival).state is S.SUCCEEDED
 
 
 def test_R03_a_store_that_fails_never_stands_in_the_way():

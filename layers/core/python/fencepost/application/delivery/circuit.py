@@ -86,15 +86,30 @@ class Circuits:
     limits: Limits
     _known: dict[str, _Memory] = field(default_factory=dict, compare=False)
 
-    def ask(self, team: str, host: str, now: datetime) -> Permit:
-        """Whether the host may be called now. Asking takes the probe, if it is free."""
+    def ask(self, team: str, host: str, now: datetime, *, anew: bool = False) -> Permit:
+        """Whether the host may be called now. Asking takes the probe, if it is free. `anew`: what this process remembers
+        may be of a probe that was given back.
+        """
         memory = self._memory(f"{team}/{host}")
         if memory.failures == 0 and memory.until is None:
             return Closed()
         try:
-            return self._asked(f"{team}/{host}", memory, now)
+            return self._asked(f"{team}/{host}", memory, now, anew=anew)
         except StoreError:
             return Closed()
+
+    def give_back(self, team: str, host: str, now: datetime) -> None:
+        """The probe that was taken at `now`, where nobody was called: whoever asks next may probe. One that cannot be
+        given back lapses.
+        """
+        name, ends = f"{team}/{host}", to_ms(now + self.limits.circuit_open)
+        memory = self._memory(name)
+        if memory.until is not None and to_ms(memory.until) == ends:
+            memory.until = now
+        with suppress(StoreError):
+            self.store.write(
+                Update(key=keys.circuit(name), remove=("probe",), condition=equals("probe", ends))
+            )
 
     def note(self, team: Team, host: str, permit: Permit, outcome: Outcome, now: datetime) -> bool:
         """Counts what came of a call; true when this opened the circuit, or kept it open."""
@@ -110,8 +125,8 @@ class Circuits:
             memory.read_at = None
             return False
 
-    def _asked(self, name: str, memory: _Memory, now: datetime) -> Permit:
-        if memory.until is not None and now < memory.until:
+    def _asked(self, name: str, memory: _Memory, now: datetime, *, anew: bool) -> Permit:
+        if memory.until is not None and now < memory.until and not anew:
             return Open(memory.until)
         if memory.until is None and memory.read_at is not None and now - memory.read_at < MEMORY:
             return Closed()

@@ -86,10 +86,23 @@ class Start:
         return Case(record=record, job=job, team=team, detail=detail, permit=Closed(), waited=waited)
 
     def _circuit(self, case: Case) -> Disposition | Raced:
-        permit = self.circuits.ask(case.team.name, case.host, self.tools.clock.now())
-        if isinstance(permit, Open):
-            return self.retries.deferred(case.record, case.team, case.job, permit.until)
-        return self._host(replace(case, permit=permit))
+        """A probe that does not come to its call, since there is no slot or no turn, is left to others, and to its own
+        turn: kept, it would be in the way of the very execution that took it.
+        """
+        now, anew = self.tools.clock.now(), case.record.state is ExecutionState.WAITING
+        permit = self.circuits.ask(case.team.name, case.host, now, anew=anew)
+        match permit:
+            case Open(until):
+                return self.retries.deferred(case.record, case.team, case.job, until)
+            case Closed():
+                return self._host(case)
+            case Probe():
+                try:
+                    return self._host(replace(case, permit=permit))
+                finally:
+                    self.circuits.give_back(case.team.name, case.host, now)
+            case _:
+                assert_never(permit)
 
     def _host(self, case: Case) -> Disposition | Raced:
         """A host that the team spares is asked before anything is taken; a probe of its circuit is never too many."""
