@@ -31,8 +31,12 @@ class Contract:
             return
         media = headers["Content-Type"]
         assert media in content, f"{method} {path} answered {media}"
-        errors = list(self._validator(content[media]["schema"]).iter_errors(body))
-        assert not errors, f"{method} {path} {status}: {errors[0].message} at {errors[0].instance_path}"
+        self.holds(content[media]["schema"], body, f"{method} {path} {status}")
+
+    def holds(self, schema: Mapping[str, Any], body: Any, where: str = "") -> None:
+        """Holds a body to a schema of the document."""
+        errors = list(self._validator(schema).iter_errors(body))
+        assert not errors, f"{where}: {errors[0].message} at {errors[0].instance_path}"
 
     def operation(self, method: str, path: str) -> Mapping[str, Any] | None:
         """The documented operation of a path; a literal part goes before a variable."""

@@ -16,6 +16,7 @@ from fencepost.domain.instants import from_wire
 from fencepost.domain.schedule import parse_schedule, schedule_to_wire
 from fencepost.domain.targets import parse_target, target_to_wire
 from tests.support.api import ADMIN, OWNER, STRANGER, Front
+from tests.support.documents import Contract
 
 COMMITTED = Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
 NOW = from_wire("2026-03-01T12:00:00Z")
@@ -48,9 +49,37 @@ def test_every_reference_leads_somewhere():
 
     found = set(references(document))
     assert found
-    known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+    known = {
+        f"#/components/{kind}/{name}" for kind, named in document["components"].items() for name in named
+    }
     assert found <= known
     assert "x-refers" not in json.dumps(document)
+
+
+GATEWAYS = {
+    "403": [
+        {"Message": "User: x is not authorized to perform: execute-api:Invoke"},
+        {"message": "Forbidden"},
+    ],
+    "413": [{"message": "Request Too Long"}],
+    "429": [{"message": "Too Many Requests"}, {"message": None}],
+    "5XX": [{"message": "Internal server error"}, {"message": "Endpoint request timed out"}],
+}
+
+
+def test_what_the_gateway_says_by_itself_is_told_of_every_route():
+    document = openapi.document()
+    contract = Contract(document)
+    operations = [each for methods in document["paths"].values() for each in methods.values()]
+    assert len(operations) == len(ROUTES)
+    for operation in operations:
+        for status, bodies in GATEWAYS.items():
+            response = operation["responses"][status]
+            if "$ref" in response:
+                kind, name = response["$ref"].removeprefix("#/components/").split("/")
+                response = document["components"][kind][name]
+            for body in bodies:
+                contract.holds(response["content"]["application/json"]["schema"], body)
 
 
 def test_names_are_given_once():

@@ -33,7 +33,7 @@ _PATTERNS = {
 _DONE = {201: "Created.", 202: "Accepted: it goes on by itself.", 304: "Not modified."}
 _REFUSALS = {
     400: "The body cannot be read, or the path has more than one reading.",
-    403: "The caller has no business here.",
+    403: "The caller has no business here; or (the gateway's own) the call is not signed, or IAM does not allow it.",
     404: "There is no such thing, or it is not this team's.",
     409: "In conflict with the present state (or nobody can read it), or with another request of the same key.",
     412: "The precondition does not hold; the ETag is the current one.",
@@ -43,11 +43,25 @@ _REFUSALS = {
 
 
 _LOST = " Where it was done and that answer was lost, the answer shows what became of it by then."
-_GATEWAYS = {
+_GATEWAYS = "GatewayMessage"
+_GATEWAYS_SCHEMA = {
     "type": "object",
-    "description": "What Amazon API Gateway itself says to a call that is not signed, or that IAM does not allow.",
+    "description": "What Amazon API Gateway itself says. Only where IAM does not allow the call is it `Message`.",
     "properties": {"message": {"type": ["string", "null"]}, "Message": {"type": ["string", "null"]}},
 }
+_TOO_LONG = "413"
+_GATEWAYS_ALONE = {
+    _TOO_LONG: (
+        "TooLong",
+        "The gateway passes on no call as long as this. On one machine, a problem document.",
+    ),
+    "429": ("Throttled", "More calls than the stage's gateway admits at once: try again later."),
+    "5XX": (
+        "NoAnswer",
+        "The gateway had no answer from the service in time: nothing is known of the request.",
+    ),
+}
+"""What no route answers, and a caller meets all the same: by status, the component's name and what it means."""
 
 
 def document() -> dict[str, Any]:
@@ -65,7 +79,13 @@ def document() -> dict[str, Any]:
         },
         "security": [{"sigv4": []}],
         "paths": paths,
-        "components": {"schemas": _schemas(), "securitySchemes": {"sigv4": _sigv4()}},
+        "components": {
+            "schemas": dict(sorted([*_schemas().items(), (_GATEWAYS, _GATEWAYS_SCHEMA)])),
+            "responses": {
+                name: _of_gateway(status, says) for status, (name, says) in _GATEWAYS_ALONE.items()
+            },
+            "securitySchemes": {"sigv4": _sigv4()},
+        },
     }
 
 
@@ -99,6 +119,9 @@ def _operation(route: Route) -> dict[str, Any]:
             "content": {JSON: {"schema": _reference(route.takes)}},
         }
     operation["responses"] = {str(status): _response(route, status) for status in statuses(route)}
+    operation["responses"] |= {
+        status: {"$ref": f"#/components/responses/{name}"} for status, (name, _) in _GATEWAYS_ALONE.items()
+    }
     if route.role is Role.ANYONE:
         operation["description"] = "Any signed caller may call this."
     return operation
@@ -145,7 +168,8 @@ def _header(name: str, pattern: str | None, says: str) -> dict[str, Any]:
 def _response(route: Route, status: int) -> dict[str, Any]:
     if status not in route.gives:
         content = {MEDIA: {"schema": _reference(answers.Problem)}}
-        content |= {JSON: {"schema": _GATEWAYS}} if status == HTTPStatus.FORBIDDEN else {}
+        if status == HTTPStatus.FORBIDDEN:
+            content |= {JSON: {"schema": {"$ref": REF.format(model=_GATEWAYS)}}}
         return {"description": _REFUSALS[status], "content": content}
     model = route.gives[status]
     response: dict[str, Any] = {"description": _DONE.get(status, "Done.")}
@@ -154,6 +178,14 @@ def _response(route: Route, status: int) -> dict[str, Any]:
     if model is not None:
         response["content"] = {JSON: {"schema": _reference(model)}}
     return response
+
+
+def _of_gateway(status: str, says: str) -> dict[str, Any]:
+    """An answer of the gateway by itself; its kind is in a header, as AWS words it."""
+    content: dict[str, Any] = {JSON: {"schema": {"$ref": REF.format(model=_GATEWAYS)}}}
+    content |= {MEDIA: {"schema": _reference(answers.Problem)}} if status == _TOO_LONG else {}
+    kind = {"schema": {"type": "string"}, "description": "AWS's word for it."}
+    return {"description": says, "headers": {"x-amzn-ErrorType": kind}, "content": content}
 
 
 def _reference(model: Any) -> dict[str, Any]:  # noqa: ANN401 - a model or a union of models
