@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.adapters.seam import CallCounter, seamed
+from fencepost.application.messages import ScanRequest
 from fencepost.application.scanning.report import ScanReport
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.model import Execution, Job, Misfire, MisfirePolicy, Tier
+from fencepost.domain.schedule.calendars import parse_calendar
 from fencepost.domain.states import ExecutionState, Reason
 from tests.support.shard import Shard
 
@@ -146,8 +149,8 @@ def test_M01_a_job_resumes_after_any_outage_with_a_constant_number_of_writes(gap
     assert skipped.until is not None
     assert shard.clock.now() - skipped.until <= timedelta(seconds=66)
     # one for all that was missed, one for each that is due within the last minute and the horizon
-    assert calls.of("store", "transact") == 1 + report.claimed == 54
-    assert calls.of("store") == 3 * 54
+    assert calls.of("store", "transact") == 1 + report.claimed == 55
+    assert calls.of("store") == 3 * 55
 
 
 def test_H04_late_releases_of_many_jobs_are_spread_and_keep_their_phase() -> None:
@@ -203,3 +206,41 @@ def test_P7_whatever_the_scans_every_occurrence_has_exactly_one_record(
         if (wanted and moment.minute % wanted == 0) or moment.minute in listed:
             assert len([record for record in records if _covers(record, moment)]) == 1, to_wire(moment)
         moment += timedelta(minutes=1)
+
+
+def test_C4_a_chain_that_catches_up_goes_on_behind_what_a_calendar_leaves_out() -> None:
+    """In order, each a second after the one before, as the first of them decided."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("often", {**EVERY_MINUTE, "exclude": ["quiet"]}, misfire=CATCH_UP)
+    shard.clock.set("2026-03-01T02:25:30Z")
+    span = {"instants": ["2026-03-01T02:10:00Z/2026-03-01T02:12:00Z"]}
+    quiet = parse_calendar(span, name="quiet", version=1, dated=shard.clock.now())
+    scan = shard.scanner()
+    claimer = replace(scan.claimer, calendars=lambda _: {"quiet": quiet})
+    replace(scan, claimer=claimer).run(ScanRequest(0, shard.clock.now()))
+    links = [record for record in shard.records(job) if record.tier is Tier.RECOVERY]
+    releases = [record.not_before for record in links if record.not_before is not None]
+    assert len(releases) == len(links) == 22
+    assert all(later - earlier >= timedelta(seconds=1) for earlier, later in pairwise(releases))
+    explained(shard, job, "2026-03-01T02:01:00Z", shard.clock.now())
+
+
+@pytest.mark.parametrize("opened", ["2026-03-01T02:05:00.000Z", "2026-03-01T02:05:00.001Z"])
+def test_F5_what_is_due_at_the_very_instant_of_the_opening_fires(opened: str) -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("often", EVERY_MINUTE)
+    shard.clock.set("2026-03-01T02:05:10Z")
+    scan = shard.scanner()
+    claimer = replace(scan.claimer, no_fire_before=from_wire(opened))
+    replace(scan, claimer=claimer).run(ScanRequest(0, shard.clock.now()))
+    at = shard.record(job, "2026-03-01T02:05:00Z")
+    assert (at is not None and at.state is ExecutionState.QUEUED) == opened.endswith("000Z")
+
+
+def test_M06_what_is_exactly_as_late_as_a_firing_may_be_is_not_missed_with_those_before_it() -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("often", EVERY_MINUTE, misfire=SKIP)
+    shard.scan("2026-03-01T02:25:00Z")
+    at = shard.record(job, "2026-03-01T02:24:00Z")
+    assert at is not None
+    assert at.state is ExecutionState.QUEUED

@@ -8,7 +8,7 @@ key is the timer's own instant, so only one of them is written (protocol B11).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -146,7 +146,7 @@ def decide(timer: Timer, rules: Rules, around: Circumstances) -> Decision:
     name = is_excluded(rules.schedule, timer.instant, around.calendars)
     if name is not None:
         note = f"calendar {name}, version {around.calendars[name].version}"
-        return _skipped(timer, rules, Reason.EXCLUDED, timer.instant, note=note)
+        return _excluded(timer, rules, note)
     if timer.catch_up_until is not None and timer.instant <= timer.catch_up_until:
         return _link(timer, rules, around, timer.catch_up_until)
     if around.now - timer.due <= around.limits.misfire_grace:
@@ -171,8 +171,19 @@ def _ended(rules: Rules, until: datetime) -> Decision:
 
 
 def _restored(timer: Timer, rules: Rules, opened_at: datetime) -> Decision:
-    last = latest_missed(timer, rules.schedule, opened_at, rules.until)
+    """Everything older than the opening; what is due at that very instant fires."""
+    last = latest_missed(timer, rules.schedule, opened_at - datetime.resolution, rules.until)
     return _skipped(timer, rules, Reason.RESTORED, last)
+
+
+def _excluded(timer: Timer, rules: Rules, note: str) -> Decision:
+    """In the midst of a catch-up, the links behind it go on as its first one decided (protocol C4)."""
+    decision = _skipped(timer, rules, Reason.EXCLUDED, timer.instant, note=note)
+    following, last = decision.successor, timer.catch_up_until
+    if following is None or last is None or following.instant > last:
+        return decision
+    following = replace(following, catch_up_until=last, not_before=timer.not_before)
+    return replace(decision, successor=following)
 
 
 def _skipped(timer: Timer, rules: Rules, reason: Reason, last: datetime, note: str | None = None) -> Decision:
@@ -188,7 +199,8 @@ def _skipped(timer: Timer, rules: Rules, reason: Reason, last: datetime, note: s
 
 
 def _misfired(timer: Timer, rules: Rules, around: Circumstances) -> Decision:
-    edge = around.now - around.limits.misfire_grace
+    # What is late by no more than the grace is no misfire, whatever was missed before it.
+    edge = around.now - around.limits.misfire_grace - datetime.resolution
     last = latest_missed(timer, rules.schedule, edge, rules.until)
     match rules.misfire.policy:
         case MisfirePolicy.SKIP:
