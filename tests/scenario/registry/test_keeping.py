@@ -12,6 +12,7 @@ from fencepost.application.registry.aftermath import Aftermath
 from fencepost.application.registry.expiry import Expiry
 from fencepost.application.registry.reading import find_job, find_team
 from fencepost.application.registry.views import coming
+from fencepost.application.scanning.plan import exhausted
 from fencepost.application.store import Put, StoreBusyError, Table
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.model import Tier
@@ -162,6 +163,27 @@ class TestExpiry:
         assert registry.store.get(key) is None
 
 
+class EditsOf(Beside):
+    """Right after the job was read by whoever keeps it, its owner edits it."""
+
+    def __init__(self, store, edit, job, times):
+        super().__init__(store)
+        self.edit, self.job, self.left, self.reads = edit, job, times, 0
+
+    def get(self, key):
+        item = self.store.get(key)
+        if key == keys.job(self.job.uid):
+            self.reads += 1
+            if self.left and self.reads % 2:  # it is read again by the write itself
+                self.left -= 1
+                self.edit(self.left)
+        return item
+
+
+def after(number):
+    return {"pause_after_dead": 1, "tier": (Tier.BULK, Tier.CRITICAL)[number % 2]}
+
+
 class TestAftermath:
     def settle(self, registry, record):
         job = find_job(registry.store, "payments", "hourly")
@@ -207,6 +229,35 @@ class TestAftermath:
         registry.execution(registry.job("hourly"), "2026-03-01T14:00:00Z", ExecutionState.SKIPPED)
         self.fire(registry, 15, ExecutionState.DEAD)
         assert registry.job("hourly").state is JobState.PAUSED
+
+    @pytest.mark.parametrize("edits", [1, 2])
+    def test_the_job_pauses_though_it_is_edited_at_that_very_moment(self, registry, edits):
+        registry.put("hourly", HOURLY, pause_after_dead=1)
+        team, job = find_team(registry.store, "payments"), registry.job("hourly")
+        record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
+        beside = EditsOf(registry.store, lambda n: registry.put("hourly", HOURLY, **after(n)), job, edits)
+        Aftermath(ports=registry.through(beside).ports).settled(record, team, job)
+        assert registry.job("hourly").state is JobState.PAUSED
+
+    def test_a_job_whose_last_firing_is_over_goes_though_it_is_edited_at_that_very_moment(self, registry):
+        once = {"at": "2026-03-01T13:00:00Z"}
+        registry.put("once", once, delete_after_completion=True)
+        team, job = find_team(registry.store, "payments"), registry.job("once")
+        registry.store.write(exhausted(job))
+        job = registry.job("once")
+        record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.SUCCEEDED, fence=1)
+        edit = {"tier": Tier.BULK, "delete_after_completion": True}
+        beside = EditsOf(registry.store, lambda _: registry.put("once", once, **edit), job, 1)
+        Aftermath(ports=registry.through(beside).ports).settled(record, team, job)
+        assert find_job(registry.store, "payments", "once") is None
+
+    def test_where_others_keep_changing_the_job_the_firings_message_comes_again(self, registry):
+        registry.put("hourly", HOURLY, pause_after_dead=1)
+        team, job = find_team(registry.store, "payments"), registry.job("hourly")
+        record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
+        beside = EditsOf(registry.store, lambda n: registry.put("hourly", HOURLY, **after(n)), job, 99)
+        with pytest.raises(StoreBusyError):
+            Aftermath(ports=registry.through(beside).ports).settled(record, team, job)
 
     def test_a_job_that_did_not_ask_is_left_alone(self, registry):
         for hour in (13, 14, 15):

@@ -9,8 +9,10 @@ from fencepost.application.registry import lifecycle
 from fencepost.application.registry.jobs import JobRequest
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import job_by_uid
+from fencepost.application.registry.results import Conflict
 from fencepost.application.registry.sweep import newest
 from fencepost.application.registry.views import shown_state
+from fencepost.application.store import StoreBusyError
 from fencepost.domain.identity import ExecutionKind
 from fencepost.domain.model import Caller, Execution, Job, Team
 from fencepost.domain.states import ExecutionState, JobState
@@ -18,6 +20,8 @@ from fencepost.domain.states import ExecutionState, JobState
 KEEPER = Caller(principal="fencepost", source="aftermath")
 _TRIED = frozenset({ExecutionState.SUCCEEDED, ExecutionState.DEAD})
 _LOOK_BEYOND = 50
+TRIES = 3
+"""How often a job is looked at that others change meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +35,25 @@ class Aftermath:
         del team  # a pause tells it by itself
         if not (job.pause_after_dead or job.delete_after_completion):
             return
-        fresh = job_by_uid(self.ports.store, record.id.uid)
-        if fresh is None:
-            return
-        if record.state is ExecutionState.DEAD and fresh.pause_after_dead:
-            self._after_death(fresh, fresh.pause_after_dead)
-        elif fresh.delete_after_completion and shown_state(self.ports.store, fresh) is JobState.COMPLETED:
-            lifecycle.delete(self.ports, self._request(fresh, "its last firing is over"))
+        for _ in range(TRIES):
+            fresh = job_by_uid(self.ports.store, record.id.uid)
+            if fresh is None or not isinstance(self._done(record, fresh), Conflict):
+                return
+        raise StoreBusyError(f"{record.id.uid}: others keep changing it")
 
-    def _after_death(self, job: Job, most: int) -> None:
-        if job.state is JobState.ACTIVE and self._dead_in_row(job, most):
-            request = self._request(job, f"{most} firings in a row ended dead")
-            lifecycle.pause(self.ports, request, always_told=True)
+    def _done(self, record: Execution, job: Job) -> object:
+        """What came of it; None where nothing is to be done. Whoever changed the job meanwhile may have left it as it is."""
+        if record.state is ExecutionState.DEAD and job.pause_after_dead:
+            return self._after_death(job, job.pause_after_dead)
+        if job.delete_after_completion and shown_state(self.ports.store, job) is JobState.COMPLETED:
+            return lifecycle.delete(self.ports, self._request(job, "its last firing is over"))
+        return None
+
+    def _after_death(self, job: Job, most: int) -> object:
+        if job.state is not JobState.ACTIVE or not self._dead_in_row(job, most):
+            return None
+        request = self._request(job, f"{most} firings in a row ended dead")
+        return lifecycle.pause(self.ports, request, always_told=True)
 
     def _dead_in_row(self, job: Job, most: int) -> bool:
         """Whether the newest `most` firings that were tried, since the job last began to fire, are all dead."""
