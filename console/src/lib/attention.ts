@@ -31,6 +31,9 @@ export function matters(name: string, known: Standing): Matter[] {
 }
 
 function* service({ health }: Standing): Generator<Matter> {
+  if (health?.status === "failing") {
+    yield { tone: "bad", what: "The service cannot write", more: `Nothing fires: ${health.trouble ?? "no reason is known"}` };
+  }
   if (health?.status === "late") {
     const age = health.watermark_age_seconds ?? 0;
     yield { tone: "bad", what: "The service is behind", more: `A minute ${number(age)} s ago is not yet proven empty.` };

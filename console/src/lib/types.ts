@@ -225,7 +225,8 @@ export interface Sent {
 }
 
 export interface Health {
-  status: "ok" | "starting" | "late";
+  status: "ok" | "starting" | "late" | "failing";
+  trouble: string | null;
   tzdata: string;
   shards: number;
   watermark_age_seconds: number | null;

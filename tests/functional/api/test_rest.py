@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fencepost.application import keys
 from fencepost.application.planting import WATERMARK
 from fencepost.application.store import Put
 from fencepost.domain.instants import from_wire, to_ms
+from functions.api.handler import build
 from tests.support.api import HOOK, NINE, STRANGER, Front
 
 REPORT = "/v1/teams/payments/jobs/report"
@@ -76,6 +79,14 @@ class TestHealth:
         self.mark(front, proven)
         reply = front.get("/v1/health").body
         assert (reply["status"], reply["watermark_age_seconds"]) == (status, age)
+        assert reply["trouble"] is None
+
+    @pytest.mark.parametrize("proven", ["2026-03-01T11:54:00Z", "2026-03-01T11:40:00Z"])
+    def test_a_store_that_refuses_writes_is_failing_however_much_is_proven(self, front, proven):
+        self.mark(front, proven)
+        handler = build(front.stage, lambda: "database or disk is full")
+        reply = replace(front, handler=handler).get("/v1/health", by=STRANGER).body
+        assert (reply["status"], reply["trouble"]) == ("failing", "database or disk is full")
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,20 @@ def test_ticks_that_do_not_come(fencepost, status, verdict, code):
     assert findings(fencepost, code)["ticks"][0] == verdict
 
 
+@pytest.mark.parametrize("trouble", ["database or disk is full", None])
+def test_a_store_that_refuses_writes(fencepost, trouble):
+    def told(answer: HttpAnswer) -> HttpAnswer:
+        body = json.loads(answer.body) | {"status": "failing", "trouble": trouble}
+        return HttpAnswer(status=200, body=json.dumps(body).encode(), headers=answer.headers)
+
+    fencepost.transport.troubles.append(told)
+
+    found = findings(fencepost, 1)
+
+    assert found["store"] == ("bad", f"nothing fires: {trouble or 'the store refuses writes'}")
+    assert "ticks" not in found
+
+
 LOOKS_BACK = (
     "they come, and firings are on time: every tick looks back over some 5 minutes on purpose, so that nothing written "
     "late is missed (the oldest minute still looked at began 361 s ago)"

@@ -83,7 +83,9 @@ def _about_service(reply: Reply, health: Health, now: datetime) -> Iterator[Find
 
 
 def _ticks(health: Health) -> Finding:
-    """How far back the service still looks for firings: some minutes in any case, the first ones of its life too."""
+    """How far back the service still looks for firings: some minutes in any case, the first ones of its life too. Where
+    it cannot write, that alone.
+    """
     age = health.watermark_age_seconds
     usual = f"{Limits().watermark_lag // MINUTE} minutes"
     oldest = (
@@ -99,6 +101,8 @@ def _ticks(health: Health) -> Finding:
             return _good("ticks", f"they come, and firings are on time: {why} ({oldest})")
         case "starting":
             return Finding(what="ticks", verdict=Verdict.ODD, says=f"the service is starting: {oldest}")
+        case "failing":
+            return _bad("store", f"nothing fires: {health.trouble or 'the store refuses writes'}")
         case _:
             return _bad("ticks", f"firings are late: {oldest}, where some {usual} are usual")
 

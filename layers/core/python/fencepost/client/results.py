@@ -200,13 +200,16 @@ class Preview(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health(Result):
-    """How the service is. `watermark_age_seconds`: the oldest minute that some shard has not yet proven empty."""
+    """How the service is. `watermark_age_seconds`: the oldest minute that some shard has not yet proven empty. `trouble`:
+    why the store refuses writes, where `status` is `failing`.
+    """
 
     status: str
     tzdata: str
     now: datetime
     shards: int = 0
     watermark_age_seconds: int | None = None
+    trouble: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,7 @@ class LocalService:
     def _gateway(self, keys: CredentialsFile) -> Gateway:
         stage = self.stage
         return Gateway(
-            api=instrumented(api.build(stage), stage.observed),
+            api=instrumented(api.build(stage, stage.refusals.trouble), stage.observed),
             verifier=Verifier(keys.find, stage.settings.region),
             clock=stage.clock,
             new_id=stage.entropy.token,

@@ -22,6 +22,7 @@ from fencepost.local.gateway.credentials import role_arn
 from fencepost.local.gateway.policy import ACCOUNT
 from fencepost.local.grounds import Ground, LocalQueues, ground
 from fencepost.local.options import LocalOptions, StoreKind
+from fencepost.local.refusals import Refusals
 from fencepost.runtime.clock import SystemClock
 from fencepost.runtime.entropy import SystemEntropy, token_bytes
 from fencepost.runtime.observability import Observability, observability
@@ -100,7 +101,12 @@ class LocalStage:
     @cached_property
     def store(self) -> Store:
         """Everything that is true."""
-        return seamed(self._ground.store, "store", self.observed.telemetry.around)
+        return seamed(self._ground.store, "store", self.refusals, self.observed.telemetry.around)
+
+    @cached_property
+    def refusals(self) -> Refusals:
+        """What the store refused to write, as far as this process knows."""
+        return Refusals(self.clock.now, self.data.path if self.kind is StoreKind.SQLITE else None)
 
     @property
     def quick_store(self) -> Store:
@@ -110,7 +116,7 @@ class LocalStage:
     @cached_property
     def queues(self) -> Queues:
         """The stage's queues, to send to."""
-        return seamed(self.consumer, "queues", self.observed.telemetry.around)
+        return seamed(self.consumer, "queues", self.refusals, self.observed.telemetry.around)
 
     @cached_property
     def consumer(self) -> LocalQueues:

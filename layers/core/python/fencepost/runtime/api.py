@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fencepost.adapters.api.cursors import Cursors
-from fencepost.adapters.api.services import Services
+from fencepost.adapters.api.services import Services, Trouble, no_trouble
 from fencepost.adapters.api.upkeep import Upkeep
 from fencepost.adapters.signing_keys import SealedKeys
 from fencepost.application import keys
@@ -28,8 +28,10 @@ from fencepost.runtime.stage import SecretiveStage, Stage
 CURSOR_KEY_BYTES = 32
 
 
-def services(stage: SecretiveStage, *, anonymous: Caller | None = None) -> Services:
-    """`anonymous`: who an unsigned call is, on one's own machine only."""
+def services(
+    stage: SecretiveStage, *, anonymous: Caller | None = None, trouble: Trouble = no_trouble
+) -> Services:
+    """`anonymous`: who an unsigned call is, on one's own machine only. `trouble`: see `Services`."""
     delivery = deliveries(stage)
     registry = RegistryPorts(
         store=stage.store,
@@ -57,6 +59,7 @@ def services(stage: SecretiveStage, *, anonymous: Caller | None = None) -> Servi
         ),
         admins=stage.settings.admins,
         anonymous=anonymous,
+        trouble=trouble,
     )
 
 

@@ -251,10 +251,12 @@ class Preview(Out):
 
 class Health(Out):
     """How the service is. `watermark_age_seconds`: the oldest minute that some shard has not yet proven empty.
-    `tzdata_age_days`: since the time-zone rules in use came out.
+    `tzdata_age_days`: since the time-zone rules in use came out. `failing`: the store refuses writes, and `trouble` says
+    why; only a service on one's own machine looks.
     """
 
-    status: Literal["ok", "starting", "late"]
+    status: Literal["ok", "starting", "late", "failing"]
+    trouble: str | None
     tzdata: str
     tzdata_age_days: int | None
     shards: int

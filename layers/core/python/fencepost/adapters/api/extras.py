@@ -57,13 +57,21 @@ def _preview(request: Request, calendars: TeamCalendars | None) -> Answer:
     return Answer(body=answer | render.in_words(schedule))
 
 
+FAILING = "failing"
+"""The store refuses writes: nothing fires, whatever was proven until now."""
+
+
 def health(request: Request) -> Answer:
-    """How far the proof passes are, and by which time-zone rules this process decides."""
+    """How far the proof passes are, whether the store takes what is written, and by which time-zone rules this process
+    decides.
+    """
     found = health_of(request.services.store, request.now, request.services.registry.limits)
     age, rules = found.watermark_age, tzdata_age(request.now)
+    trouble = request.services.trouble()
     return Answer(
         body={
-            "status": found.status.value,
+            "status": found.status.value if trouble is None else FAILING,
+            "trouble": trouble,
             "tzdata": tzdata_version(),
             "tzdata_age_days": None if rules is None else rules.days,
             "shards": request.services.registry.limits.shards,

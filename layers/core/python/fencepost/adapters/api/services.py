@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,11 +15,18 @@ from fencepost.application.registry.signing_keys import KeyMaker
 from fencepost.application.store import Store
 from fencepost.domain.model import Caller
 
+Trouble = Callable[[], str | None]
+"""What keeps the stage from writing, in words that anybody may read; None where nothing is known to."""
+
+
+def no_trouble() -> None:
+    """Where nobody looks."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """`admins`: principals that administer the stage. `anonymous`: who an unsigned call is, on one's own machine only;
-    None refuses it.
+    None refuses it. `trouble`: asked by whoever asks how the service is.
     """
 
     registry: RegistryPorts
@@ -29,6 +37,7 @@ class Services:
     upkeep: Upkeep
     admins: frozenset[str] = frozenset()
     anonymous: Caller | None = None
+    trouble: Trouble = no_trouble
 
     @property
     def store(self) -> Store:
