@@ -12,12 +12,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+import pytest
+
 from fencepost.application import keys
 from fencepost.application.codec import encode_execution, encode_timer
+from fencepost.application.codec_job import encode_job
 from fencepost.application.registry.refresh import Moved, RefreshPage, refresh_job, refresh_team
 from fencepost.application.store import Delete, Key, Put, Store
-from fencepost.domain.identity import ExecutionId
-from fencepost.domain.instants import from_wire
+from fencepost.domain.identity import ExecutionId, hashed
+from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.model import Bucket, Execution, Origin, Timer
 from fencepost.domain.schedule import tzdata_version
 from fencepost.domain.states import ExecutionState
@@ -178,3 +181,32 @@ def test_a_job_that_has_not_fired_yet_moves_too() -> None:
     planted_by_old_rules(registry, "report", "2026-11-05T17:00:00Z")
     [moved] = refreshed(registry).moved
     assert moved.after == from_wire("2026-11-05T16:00:00Z")
+
+
+@pytest.mark.parametrize("jitter", [1800, 3600, 86_400])
+def test_B10_a_timer_is_found_where_the_jitter_of_the_old_rules_put_it(jitter: int) -> None:
+    """By the new rules the next occurrence is an hour behind the old one, so that less jitter would fit between."""
+    registry = Registry.at("2026-11-05T15:30:00Z")
+    registry.put("report", {**NINE, "jitter_seconds": jitter})
+    claimed(registry, "report", "2026-11-05T15:00:00Z", -6 * 3600, "2025.2")
+    old = planted_by_old_rules(registry, "report", "2026-11-06T15:00:00Z")
+    late = hashed(f"{old.uid} {to_ms(old.instant)}", min(jitter * 1000 + 1, 86_400_000))
+    due = old.instant + timedelta(milliseconds=late)
+    jittered = replace(old, due=due, bucket=Bucket.at(due, old.bucket.shard))
+    registry.store.write(Delete(key=keys.timer(old)))
+    registry.store.write(Put(key=keys.timer(jittered), item=encode_timer(jittered)))
+    [moved] = refreshed(registry).moved
+    assert (moved.before, moved.after) == (old.instant, from_wire("2026-11-06T16:00:00Z"))
+
+
+@pytest.mark.parametrize("begins", [None, "2025-11-06T16:00:00Z"])
+def test_B10_a_job_of_whose_last_firing_nothing_is_on_record_any_more_moves_too(begins: str | None) -> None:
+    registry = Registry.at("2026-10-05T15:30:00Z")
+    registry.put("report", {"cron": "0 9 6 11 *", "timezone": "America/Vancouver"})
+    planted_by_old_rules(registry, "report", "2026-11-06T17:00:00Z")
+    old = {"created_at": from_wire("2025-01-05T15:30:00Z"), "begins_with": begins and from_wire(begins)}
+    job = replace(registry.job("report"), **old)
+    registry.store.write(Put(key=keys.job(job.uid), item=encode_job(job)))
+    [moved] = refreshed(registry).moved
+    assert moved.after == from_wire("2026-11-06T16:00:00Z")
+    assert instants(registry, 2) == [moved.after]

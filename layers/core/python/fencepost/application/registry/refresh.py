@@ -15,15 +15,19 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current
 from fencepost.application.registry.unreadable import Unreadable, UnreadableJobError
 from fencepost.application.scanning.succession import newest_of_generation
-from fencepost.application.store import Absent, Check, StoreBusyError
+from fencepost.application.store import Absent, Check, Key, StoreBusyError
 from fencepost.domain.identity import ExecutionId
-from fencepost.domain.model import Caller, Execution, Job
+from fencepost.domain.limits import Limits
+from fencepost.domain.model import Bucket, Caller, Execution, Job
 from fencepost.domain.schedule import (
     CronSchedule,
+    IntervalSchedule,
+    effective_instant,
     next_after_refresh,
     next_occurrence,
     tzdata_version,
 )
+from fencepost.domain.schedule.model import LONGEST_EVERY
 from fencepost.domain.states import ExecutionState, JobState, Reason
 
 _QUARTER = timedelta(minutes=15)
@@ -121,10 +125,12 @@ def _plan(ports: RegistryPorts, current: Current, now: datetime) -> _Planned | _
     last = newest_of_generation(ports.store, job)
     if last is not None and last.tzdata == tzdata_version():
         return _Stays()
-    claimed = job.ended_until or job.created_at
+    # Of what was claimed longer ago than that, nothing need be on record any more.
+    remembered = now - ports.limits.record_min_life
+    claimed = max(job.ended_until or job.created_at, remembered)
     if last is not None:
         claimed = last.until or last.id.nominal or last.due
-    following = _following(job, last, claimed)
+    following = _following(job, last, claimed, remembered)
     planted = _planted_instant(ports, job, following or claimed, claimed, now)
     if planted is None or planted == following:
         return _Stays()
@@ -140,9 +146,11 @@ def _id(record: Execution | None) -> ExecutionId | None:
     return None if record is None else record.id
 
 
-def _following(job: Job, last: Execution | None, claimed: datetime) -> datetime | None:
+def _following(job: Job, last: Execution | None, claimed: datetime, remembered: datetime) -> datetime | None:
+    if last is None and job.begins_with is not None and job.begins_with >= remembered:
+        return job.begins_with
     if last is None:
-        return job.begins_with or next_occurrence(job.schedule, claimed)
+        return next_occurrence(job.schedule, claimed)
     return next_after_refresh(job.schedule, claimed, timedelta(seconds=last.offset))
 
 
@@ -171,13 +179,34 @@ def _planted_instant(
     ports: RegistryPorts, job: Job, near: datetime, claimed: datetime, now: datetime
 ) -> datetime | None:
     """The instant of the job's live timer, looked for where rules may have moved it from; `near` itself first."""
+    apart = _apart(job, near)
     wanted = {
-        keys.timer(fire_timer(job, instant, ordinal=1, now=min(now, instant), limits=ports.limits)): instant
+        key: instant
         for instant in _around(near)
         if instant > claimed or instant == near
+        for key in _lies(job, instant, apart, now, ports.limits)
     }
     found = ports.store.batch_get(list(wanted))
     return next((instant for key, instant in wanted.items() if key in found), None)
+
+
+def _lies(job: Job, instant: datetime, apart: timedelta, now: datetime, limits: Limits) -> Iterator[Key]:
+    """Where a timer of `instant` may lie. Its jitter ends where the next occurrence begins, and that is elsewhere by rules
+    under which `instant` is none at all.
+    """
+    timer = fire_timer(job, instant, ordinal=1, now=min(now, instant), limits=limits)
+    yield keys.timer(timer)
+    if job.schedule.jitter_seconds:
+        by_old = IntervalSchedule(every=apart, anchor=instant, jitter_seconds=job.schedule.jitter_seconds)
+        due = effective_instant(by_old, job.uid, instant)
+        yield keys.timer(replace(timer, bucket=Bucket.at(due, timer.bucket.shard)))
+
+
+def _apart(job: Job, near: datetime) -> timedelta:
+    """How far apart the job's occurrences lie, as a rule."""
+    first = next_occurrence(job.schedule, near)
+    second = None if first is None else next_occurrence(job.schedule, first)
+    return LONGEST_EVERY if first is None or second is None else min(second - first, LONGEST_EVERY)
 
 
 def _around(near: datetime) -> Iterator[datetime]:
