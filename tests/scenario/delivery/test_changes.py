@@ -199,6 +199,25 @@ def test_B4_a_redrive_goes_on_through_edits_and_pauses():
     assert ending(world, record) == STANDS
 
 
+@pytest.mark.parametrize("by_hand", [False, True])
+@pytest.mark.parametrize("goes_on", [pause, lambda world, job: resume(world, pause(world, job)), edit])
+def test_B4_a_redrive_of_what_never_began_goes_on_as_well(goes_on, by_hand):
+    """Its worker crashed before each lease. Its owner mends that beside a pause, and redrives it."""
+    world = World()
+    job = world.job(overlap=Overlap.SKIP)
+    record = world.queue(job)
+    if by_hand:
+        record = world.parts.run_now.start(job, "try-it", OWNER, world.clock.now()).record
+    for _ in range(4):
+        world.parts.dead_letters.handle(record.id, world.clock.now())
+    assert (world.record(record).state, world.record(record).fence) == (S.DEAD, 0)
+    world.clock.advance(seconds=10)
+    job = goes_on(world, job)
+    world.clock.advance(seconds=10)
+    world.parts.redrive.one(OWNER, "payments", record.id, world.clock.now())
+    assert ending(world, record) == STANDS
+
+
 def test_B5_an_adopted_firing_goes_by_its_new_generation():
     world = World()
     job = world.job()

@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 
 from fencepost.domain.instants import ZERO
 from fencepost.domain.limits import Limits
-from fencepost.domain.model import EndedGeneration, Execution, Job, Origin, Overlap
+from fencepost.domain.model import EndedGeneration, Execution, Job, Origin, Overlap, Tier
 from fencepost.domain.states import ExecutionState, JobState, Reason
 
 ENDED_WITH_ITS_FIRINGS = frozenset({Reason.PAUSED, Reason.DELETED})
@@ -140,8 +140,14 @@ class Cancel:
 
 
 def started(record: Execution) -> bool:
-    """Whether an attempt was ever made: what has started, goes on."""
-    return record.fence > 0 or record.attempt > 0 or bool(record.attempts)
+    """Whether an attempt was ever made, or its owner asked for it after its death: what has started, goes on."""
+    return record.fence > 0 or record.attempt > 0 or bool(record.attempts) or _redriven(record)
+
+
+def _redriven(record: Execution) -> bool:
+    """Of the schedule's own firings only those name who asked; of runs now only those travel as recovery."""
+    by_hand = record.origin is Origin.RUN_NOW and record.tier is Tier.RECOVERY
+    return record.actor is not None and (record.origin is Origin.SCHEDULE or by_hand)
 
 
 def eligible(record: Execution, job: Job, ended: EndedGeneration | None) -> Proceed | Cancel:
