@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 
-from fencepost.application.store import Key, Put, Table
+from fencepost.application.store import Key, Put, StoreError, Table
+from fencepost.domain.instants import to_wire
 from fencepost.domain.outcome import Failed
+from fencepost.runtime import keeping
 from tests.support.api import ADMIN, OWNER_ROLE, Front
 from tests.support.clients import Machine
-from tests.support.faults import Fault, FaultAt
-from tests.support.steps import calling, errands_left, in_peace
+from tests.support.faults import Fault, FaultAt, Killed
+from tests.support.steps import Gate, behind, calling, errands_left, in_peace
 
 PAYMENTS = "/v1/teams/payments"
 REPORT = PAYMENTS + "/jobs/report"
@@ -65,6 +68,54 @@ def test_both_ends_of_a_teams_switch_are_told_to_whoever_asked_for_pauses(front,
     ]
     assert {notice.team for notice in front.stage.notifier.told} == {"payments"}
     assert errands_left(front) == []
+
+
+def resumed(front):
+    return [reason for kind, _, reason in told(front) if kind == "resumed"]
+
+
+def test_the_end_of_a_teams_switch_that_comes_by_itself_is_told_once(front, machine):
+    """All that end at one instant are one notice, whose id is that of the instant."""
+    wants(front, "paused")
+    front.post(PAYMENTS + "/pause", {"tiers": ["bulk"], "until": "2026-03-01T12:14:20Z"})
+    front.post(PAYMENTS + "/pause", {"tiers": ["standard", "bulk"], "until": "2026-03-01T12:14:20Z"})
+    front.post(PAYMENTS + "/pause", {"tiers": ["critical"], "until": "2026-03-01T12:14:40Z"})
+    machine.run("2026-03-01T12:14:10Z")
+    assert resumed(front) == []
+    machine.run("2026-03-01T12:20:00Z")
+    ends = [notice for notice in front.stage.notifier.told if notice.kind == "resumed"]
+    assert sorted((to_wire(each.at), each.team, each.job, each.reason) for each in ends) == [
+        ("2026-03-01T12:14:20.000Z", "payments", "", "bulk, standard: the pause expired"),
+        ("2026-03-01T12:14:40.000Z", "payments", "", "critical: the pause expired"),
+    ]
+    assert len({notice.id for notice in front.stage.notifier.told}) == 5
+    assert errands_left(front) == []
+    assert not [item for item in front.memory.everything(Table.CONTROL) if item["pk"].startswith("A#")]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("/resume", {}), ("/pause", {}), ("/pause", {"until": "2026-03-02T12:14:00Z"})],
+)
+def test_an_end_that_somebody_changed_is_not_told_as_one(front, machine, path, body):
+    wants(front, "paused")
+    front.post(PAYMENTS + "/pause", {"until": "2026-03-01T12:14:00Z"})
+    front.post(PAYMENTS + path, body)
+    machine.run("2026-03-01T12:20:00Z")
+    assert all("expired" not in reason for reason in resumed(front))
+
+
+def test_an_end_is_told_to_whoever_asks_for_it_by_then_and_to_no_team_of_the_stages(front, machine):
+    until = {"until": "2026-03-01T12:14:00Z"}
+    front.post(PAYMENTS + "/pause", {**until, "tiers": ["bulk"]})
+    front.post("/v1/stage/pause", until, by=ADMIN)
+    machine.run("2026-03-01T12:20:00Z")
+    assert told(front) == []
+    front.post(PAYMENTS + "/pause", {"tiers": ["bulk"], "until": "2026-03-01T12:24:00Z"})
+    front.post("/v1/stage/pause", {"until": "2026-03-01T12:24:00Z"}, by=ADMIN)
+    wants(front, "paused")
+    machine.run("2026-03-01T12:30:00Z")
+    assert told(front) == [("resumed", "", "bulk: the pause expired")]
 
 
 def test_switches_are_not_told_where_nobody_asked_nor_those_of_the_stage(front, machine):
@@ -195,6 +246,34 @@ def test_A1_a_switch_whose_maker_dies_is_told_once_it_is_made(fault):
         flips = front.get(PAYMENTS).body["revision"] - 2
         ids = {notice.id for notice in front.stage.notifier.told}
         assert flips == len(ids) >= 1
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_A1_an_end_whose_keeper_dies_is_told_under_one_id(fault):
+    def opened():
+        made = Front.at("2026-03-01T12:10:00Z")
+        wants(made, "paused")
+        made.post(PAYMENTS + "/pause", {"tiers": ["bulk"], "until": "2026-03-01T12:11:00Z"})
+        made.clock.set("2026-03-01T12:11:05Z")
+        return made
+
+    def keeping_once(front, around):
+        gate = Gate(around)
+        expiry = keeping.expiry(behind(front.stage, gate))
+        gate.open = True
+        with suppress(Killed, StoreError):
+            expiry.run(front.clock.now())
+
+    clean = FaultAt()
+    keeping_once(opened(), clean)
+    assert clean.calls
+    for place in range(len(clean.calls)):
+        front = opened()
+        keeping_once(front, FaultAt(place, fault))
+        in_peace(front, minutes=6)
+        ids = [notice.id for notice in front.stage.notifier.told if notice.kind == "resumed"]
+        assert len(set(ids)) == 1
+        assert len(ids) == 1 or fault is Fault.NO_ANSWER_DONE
 
 
 @pytest.mark.parametrize("fault", Fault)

@@ -1,4 +1,4 @@
-"""Ends pauses that are over. Runs every minute; a run that is missed or repeated does no harm."""
+"""Ends pauses that are over, and tells of switches that are. Runs every minute; a run that is missed or repeated does no harm."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from datetime import datetime, timedelta
 
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
-from fencepost.application.registry.agenda import KEPT, just_before
+from fencepost.application.errands.telling import notice_put
+from fencepost.application.registry.agenda import KEPT, just_before, whose_switch
 from fencepost.application.registry.jobs import JobRequest
 from fencepost.application.registry.lifecycle import resume
 from fencepost.application.registry.ports import RegistryPorts
-from fencepost.application.registry.reading import job_by_uid
+from fencepost.application.registry.reading import find_team, job_by_uid
 from fencepost.application.registry.results import Conflict
 from fencepost.application.store import (
     Committed,
     Delete,
     Item,
     Key,
+    Present,
     Put,
     Query,
     StoreBusyError,
@@ -26,6 +28,7 @@ from fencepost.application.store import (
     Table,
     items,
 )
+from fencepost.application.switches.flipping import ended_by_itself
 from fencepost.domain.instants import MINUTE, floor_minute, from_ms, to_ms
 from fencepost.domain.model import Caller
 from fencepost.domain.states import JobState
@@ -51,7 +54,7 @@ class Expiry:
     ports: RegistryPorts
 
     def run(self, now: datetime) -> int:
-        """Resumes every job whose pause has ended; how many. As of the end of the pause: what fell due since is the
+        """Resumes every job whose pause has ended; how many. Tells teams of their switches that have. As of the end of the pause: what fell due since is the
         misfire policy's, not the pause's. One that cannot be resumed now holds up no other, and is tried again; where
         not even that can be noted, the failure is raised once all others are seen to.
         """
@@ -91,9 +94,20 @@ class Expiry:
         until = from_ms(item["until"])
         if until > now:
             return False
+        team = whose_switch(str(item["sk"]))
+        if team is not None:
+            self._told(team, until, Key(Table.CONTROL, item["pk"], item["sk"]))
+            return False
         over = self._ended(str(item["sk"]).partition("#")[0], until)
         self.ports.store.write(Delete(key=Key(Table.CONTROL, item["pk"], item["sk"])))
         return over
+
+    def _told(self, name: str, until: datetime, entry: Key) -> None:
+        """A switch ends by the clock alone; its team is told by whoever takes the entry away, and by nobody else."""
+        team = find_team(self.ports.store, name)
+        notice = None if team is None else ended_by_itself(team, until)
+        told = () if notice is None else (notice_put(notice),)
+        self.ports.store.transact((Delete(key=entry, condition=Present()), *told))
 
     def _ended(self, uid: str, until: datetime) -> bool:
         """Whether the pause stood and was ended. Whoever changed the job meanwhile may have left it paused."""

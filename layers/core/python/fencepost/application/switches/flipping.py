@@ -13,6 +13,7 @@ from fencepost.application.codec import differing
 from fencepost.application.delivery.notices import wants
 from fencepost.application.errands.telling import notice_put
 from fencepost.application.ports import Queues, QueueUnavailableError
+from fencepost.application.registry.agenda import switch_entry
 from fencepost.application.registry.documents import pauses, team_declaration
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_team
@@ -23,7 +24,7 @@ from fencepost.application.scanning.tick import marked_teams
 from fencepost.application.store import Absent, Action, Cancelled, Put, Update, equals
 from fencepost.application.switches.codec import StageSwitches, encode_stage
 from fencepost.application.switches.reading import stage_switches
-from fencepost.domain.instants import floor_ms, to_wire
+from fencepost.domain.instants import floor_ms, to_ms, to_wire
 from fencepost.domain.model import Caller
 from fencepost.domain.notification import Notification, NotificationKind
 from fencepost.domain.policies import Tier
@@ -86,7 +87,8 @@ class Switches:
             write = team_update(before, after)
             entry = _entry(flip, now, after.revision, _team(before, now), _team(after, now))
             audit = Put(key=keys.team_revision(name, after.revision), item=encode_entry(entry))
-            return after if self._written(write, audit, *_told(flip, after, now)) else None
+            more = (*_told(flip, after, now), *_ending(flip, name))
+            return after if self._written(write, audit, *more) else None
 
         outcome: Team | Missing | Conflict = self._tried(attempt)
         if isinstance(outcome, Team):
@@ -141,6 +143,28 @@ def _stage_written(before: StageSwitches, after: StageSwitches) -> Action:
 
 def _team(team: Team, now: datetime) -> dict[str, Any]:
     return team_declaration(team) | {"pauses": pauses(team.halts, now)}
+
+
+def _ending(flip: Flip, team: str) -> list[Put]:
+    """What tells the team of an end that comes by itself."""
+    return [] if flip.back or flip.until is None else [switch_entry(team, flip.until)]
+
+
+def ended_by_itself(team: Team, until: datetime) -> Notification | None:
+    """What the team is told of its switches that ended at `until`; None where it did not ask to be, or none did: somebody
+    resumed them before, or holds them for longer. There is one such notice for an instant.
+    """
+    tiers = sorted(halt.tier for halt in team.halts if halt.until == until)
+    if not tiers or not wants(NotificationKind.PAUSED, team, None):
+        return None
+    return Notification.of(
+        NotificationKind.RESUMED,
+        team=team.name,
+        job="",
+        occasion=str(to_ms(until)),
+        at=until,
+        reason=f"{', '.join(tiers)}: the pause expired",
+    )
 
 
 def _told(flip: Flip, team: Team, now: datetime) -> list[Put]:
