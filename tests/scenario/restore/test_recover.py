@@ -31,7 +31,7 @@ from tests.support.api import ADMIN, Front
 from tests.support.audits import HOOK, Past
 from tests.support.clients import Terminal
 from tests.support.grants import held
-from tests.support.stores import memory_store, moto_store, sqlite_store
+from tests.support.stores import engine_store, memory_store, moto_store, sqlite_store
 
 S = ExecutionState
 MINUTELY = cron("* * * * *")
@@ -81,22 +81,27 @@ def lived(target):
     return past, copy
 
 
+def put(store, copy):
+    """Every item where it was, in another store."""
+    for table, item in copy:
+        facts = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
+        store.write(Put(key=Key(table, item["pk"], item["sk"]), item=facts))
+
+
 class Story:
     """The old stage, the copy under a new one, and whoever calls it."""
 
-    def __init__(self, store, *, ledger=True, life=None):
+    def __init__(self, store, *, ledger=True, life=None, replaced=None):
         self.target = Target()
         self.old, copy = life or lived(self.target)
         self.new = Past(Front.at(CLOSED, team=False))
         front = self.new.front
-        for table, item in copy:
-            facts = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
-            store.write(Put(key=Key(table, item["pk"], item["sk"]), item=facts))
+        put(store, copy)
         for _ in range(2_000):
             front.stage.entropy.token()
         front.stage.settings = replace(front.stage.settings, restored="r1", no_fire_before=from_wire(CLOSED))
         front.stage.targets.then = self.target
-        front.stage.replaced = self.old.store if ledger else None
+        front.stage.replaced = (replaced or self.old.store) if ledger else None
         self.store = store
         front.through(seamed(store, "store", Held("r1")))
         self.target.well = True
@@ -326,3 +331,27 @@ def test_dynamodb_comes_to_the_same_ledger():
             assert found.finished
             ledgers.append({each.id: each for each in story.records(store)})
     assert ledgers[0] == ledgers[1]
+
+
+@pytest.mark.engine
+def test_F5_the_command_comes_to_the_same_ledger_on_the_local_engine(engine):
+    """The copy and the ledger that it replaces both lie on the engine; recovered and opened, the stage goes on there."""
+    life, said, ledgers, ends = lived(Target()), [], [], []
+    replaced = engine_store(engine)
+    put(replaced, [(table, item) for table in Table for item in life[0].store.everything(table)])
+    for store, before in ((memory_store(), None), (engine_store(engine), replaced)):
+        story = Story(store, life=life, replaced=before)
+        said.append(recovered(story, "--json").json)
+        # What another share brings has its timer from then on; it is counted and woken besides as the shares are cut.
+        assert said[-1].pop("unfinished") >= said[-1].pop("woken") > 0
+        ledgers.append({each.id: each for each in story.records(store)})
+        story.run("2026-03-01T10:28:00Z")
+        ends.append({each.id: (each.state, each.reason) for each in story.records(store)})
+        assert story.twice() == set()
+    assert said[0] == said[1]
+    assert said[0]["opened"]
+    assert min(said[0][name] for name in ("retired", "brought", "planted")) > 0
+    assert ledgers[0] == ledgers[1]
+    assert ends[0] == ends[1]
+    kept = [{each.id: each for each in story.records(each)} for each in (replaced, life[0].store)]
+    assert kept[0] == kept[1], "the replaced ledger is only read"
