@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.application.auditing import teams
+from fencepost.application.auditing.audit import audit_job
 from fencepost.client import cron
 from tests.support.api import STRANGER
 from tests.support.audits import Past
@@ -79,13 +80,13 @@ def test_pages_come_to_the_same_as_one_page(past, monkeypatch):
 def test_a_page_that_takes_long_is_answered_and_goes_on_from_there(past, monkeypatch):
     """A stage so slow that each job takes four seconds: two of them are enough for one call."""
     past.lose(past.record("gamma", "2026-03-01T10:45:00Z"))
-    audit_job, judged = teams.audit_job, past.front.get(AUDIT).body["judged_to"]
+    judged = past.front.get(AUDIT).body["judged_to"]
 
     def slow(*given, **more):
         past.front.clock.advance(seconds=4)
         return audit_job(*given, **more)
 
-    monkeypatch.setattr(teams, "audit_job", slow)
+    monkeypatch.setattr("fencepost.application.auditing.teams.audit_job", slow)
     to = f"to={judged}"
     first = past.front.get(f"{AUDIT}?{to}").body
     second = past.front.get(f"{AUDIT}?{to}&cursor={first['next']}").body
