@@ -81,7 +81,9 @@ class Session:
     @property
     def endpoint(self) -> str:
         """The chosen stage; without a choice, this machine's own service."""
-        return self.choice.endpoint or variable(self.around.environment, ENDPOINT_VARIABLE) or DEFAULT_ENDPOINT
+        return (
+            self.choice.endpoint or variable(self.around.environment, ENDPOINT_VARIABLE) or DEFAULT_ENDPOINT
+        )
 
     @property
     def team(self) -> str:

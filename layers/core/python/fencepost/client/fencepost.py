@@ -206,7 +206,9 @@ class Fencepost:
 
     @property
     def _endpoint(self) -> str:
-        endpoint = (self.endpoint or variable(os.environ, ENDPOINT_VARIABLE) or "").rstrip("/").removesuffix("/v1")
+        endpoint = (
+            (self.endpoint or variable(os.environ, ENDPOINT_VARIABLE) or "").rstrip("/").removesuffix("/v1")
+        )
         if not endpoint:
             raise ConfigurationError(f"no endpoint: pass one, or set {ENDPOINT_VARIABLE}")
         if urlsplit(endpoint).scheme not in {"http", "https"} or not urlsplit(endpoint).hostname:
