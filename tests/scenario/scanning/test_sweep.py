@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from fencepost.application import keys
 from fencepost.application.codec import encode_execution, encode_timer
+from fencepost.application.planting import WATERMARK
 from fencepost.application.scanning.sweep import Sweep, SweepReport
-from fencepost.application.store import Delete, Put
+from fencepost.application.store import Delete, Item, Put, Share, Store
 from fencepost.domain.identity import ExecutionId
+from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Bucket, Misfire, MisfirePolicy
 from fencepost.domain.states import ExecutionState
+from tests.support.registry import Beside
 from tests.support.shard import Shard
 
 EVERY_MINUTE = {"cron": "* * * * *", "timezone": "UTC"}
@@ -130,3 +134,48 @@ def test_a_chain_that_catches_up_long_after_its_instants_is_not_timerless() -> N
 
     assert min(timer.instant for timer in shard.timers()) < shard.clock.now() - timedelta(hours=16)
     assert sweep(shard).timerless_jobs == 0
+
+
+class Slow(Beside):
+    """A table takes ten minutes to read; meanwhile the scan goes on."""
+
+    def __init__(self, store: Store, shard: Shard) -> None:
+        super().__init__(store)
+        self._shard = shard
+
+    def scan(self, share: Share) -> Iterator[Sequence[Item]]:
+        for page in self.store.scan(share):
+            self._shard.clock.advance(minutes=10)
+            minute = self._shard.clock.now() - self._shard.limits.watermark_lag - timedelta(minutes=1)
+            proven = {"v": 1, WATERMARK: to_ms(minute)}
+            self.store.write(Put(key=keys.watermark(0), item=proven))
+            yield page
+
+
+def test_C2_a_share_that_takes_long_mends_what_it_finds_at_its_end() -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    lost = shard.register("often", EVERY_MINUTE)
+    once = shard.register("once", {"at": "2026-03-01T02:02:00Z"})
+    shard.scan()
+    for timer in shard.timers():
+        if timer.uid == lost.uid:
+            shard.store.write(Delete(key=keys.timer(timer)))
+    shard.clock.set("2026-03-01T03:10:00Z")
+    slow = Slow(shard.store, shard)
+    report = Sweep(store=slow, scan=shard.scanner(), limits=shard.limits).run(shard.clock.now())
+    assert report.forgotten_executions > 0
+    planted = shard.timers()
+    assert {timer.uid for timer in planted if timer.execution is None} == {lost.uid}
+    assert shard.records(once)[0].id in {timer.execution for timer in planted}
+
+
+def test_F5_after_a_restore_what_is_yet_to_come_is_woken_as_well() -> None:
+    """Its message went with the queues, be it due already or in two minutes."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("once", {"at": "2026-03-01T02:03:00Z"})
+    shard.scan()
+    Sweep(store=shard.store, scan=shard.scanner(), limits=shard.limits, overdue=timedelta(0)).run(
+        shard.clock.now()
+    )
+    [timer] = shard.timers()
+    assert timer.execution == shard.records(job)[0].id

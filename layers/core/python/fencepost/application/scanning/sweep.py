@@ -68,8 +68,8 @@ class SweepReport:
 class Sweep:
     """Reads everything once, in shares that may run side by side; mends only what it has seen twice.
 
-    `overdue` is how far past its instant an unfinished execution has to be before anybody wonders: none at all after a
-    restore, whose queues hold no message of it.
+    `overdue` is how far past its instant an unfinished execution has to be before anybody wonders. Zero: whenever it is due,
+    as after a restore, whose queues hold no message of it.
     """
 
     store: Store
@@ -160,6 +160,7 @@ class Sweep:
             fresh = None if again is None else decode_job(again)
             if fresh is None or fresh.generation != job.generation or fresh.exhausted:
                 return
+            now = self._now(now)
             expected = expected_timer(self.store, fresh, now, self.limits)
             if expected.found or expected.instant is None or fresh.state is not JobState.ACTIVE:
                 return
@@ -187,7 +188,8 @@ class Sweep:
 
     def _execution(self, record: Execution, now: datetime, report: SweepReport) -> None:
         """An unfinished execution long past its instant gets a wake-up; whoever receives it trusts the record."""
-        if _since(record, now) <= self.overdue:
+        now = self._now(now)
+        if self.overdue and _since(record, now) <= self.overdue:
             return
         if record.state is ExecutionState.WAITING and record.lane is not None:
             self._mark(record, record.lane, report)
@@ -197,6 +199,10 @@ class Sweep:
         check = Check(key=keys.execution(record.id), condition=unmoved)
         if self._plant([*plant(timer, now, self.limits).actions, check]):
             report.forgotten_executions += 1
+
+    def _now(self, began: datetime) -> datetime:
+        """A share may take longer than the watermark stays behind: what is planted as of its beginning would be lost."""
+        return max(began, self.scan.clock.now())
 
     def _mark(self, record: Execution, lane: str, report: SweepReport) -> None:
         """A long wait under a marked lane is the team's cap at work; without a mark nobody would pump it."""
