@@ -15,7 +15,7 @@ from fencepost.application.registry.views import coming
 from fencepost.application.scanning.plan import exhausted
 from fencepost.application.store import Put, StoreBusyError, Table
 from fencepost.domain.instants import from_wire, to_wire
-from fencepost.domain.model import Tier
+from fencepost.domain.model import Team, Tier
 from fencepost.domain.states import ExecutionState, JobState, Reason
 from tests.support.registry import Beside, Registry
 
@@ -155,6 +155,16 @@ class TestExpiry:
         monkeypatch.setattr(expiry, "job_by_uid", real)
         assert sum(self.run(registry, f"2026-03-01T16:{minute:02}:40Z") for minute in range(4)) == 1
         assert registry.job("hourly").state is JobState.ACTIVE
+
+    def test_it_ends_later_where_the_team_has_no_room_for_its_firings_now(self, registry):
+        registry.team(Team(name="payments", max_daily_firings=1))
+        assert self.run(registry, "2026-03-01T15:00:40Z") == 0
+        assert self.run(registry, "2026-03-01T16:00:40Z") == 0
+        assert registry.job("hourly").state is JobState.PAUSED
+        registry.team(Team(name="payments"))
+        assert self.run(registry, "2026-03-01T17:00:40Z") == 1
+        job = registry.job("hourly")
+        assert (job.state, job.ended_until) == (JobState.ACTIVE, from_wire("2026-03-01T14:59:59.999Z"))
 
     def test_R10_an_entry_that_nobody_understands_holds_up_no_other(self, registry):
         key = keys.agenda(from_wire("2026-03-01T15:00:00Z"), "?", 0)

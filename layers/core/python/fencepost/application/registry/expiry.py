@@ -1,4 +1,7 @@
-"""Ends pauses that are over, and tells of switches that are. Runs every minute; a run that is missed or repeated does no harm."""
+"""Ends pauses that are over, and tells of switches that are.
+
+Runs every minute; a run that is missed or repeated does no harm.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from fencepost.application.codec import VERSION
 from fencepost.application.errands.telling import notice_put
 from fencepost.application.registry.agenda import KEPT, just_before, whose_switch
 from fencepost.application.registry.jobs import JobRequest
-from fencepost.application.registry.lifecycle import resume
+from fencepost.application.registry.lifecycle import Swept, resume
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_team, job_by_uid
-from fencepost.application.registry.results import Conflict
+from fencepost.application.registry.results import Conflict, OverLimit
 from fencepost.application.store import (
     Committed,
     Delete,
@@ -54,9 +57,10 @@ class Expiry:
     ports: RegistryPorts
 
     def run(self, now: datetime) -> int:
-        """Resumes every job whose pause has ended; how many. Tells teams of their switches that have. As of the end of the pause: what fell due since is the
-        misfire policy's, not the pause's. One that cannot be resumed now holds up no other, and is tried again; where
-        not even that can be noted, the failure is raised once all others are seen to.
+        """Resumes every job whose pause has ended; how many. As of the end of the pause: what fell due since is the
+        misfire policy's, not the pause's. Tells teams of their switches that have ended. One that cannot be resumed now
+        holds up no other, and is tried again; where not even that can be noted, the failure is raised once all others
+        are seen to.
         """
         minute, ended = self._begin(now), 0
         unsettled, trouble = now, None
@@ -119,8 +123,13 @@ class Expiry:
                 caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=NOTE
             )
             begins = max(just_before(until), job.ended_until or job.created_at)
-            if not isinstance(resume(self.ports, request, effective=begins), Conflict):
-                return True
+            match resume(self.ports, request, effective=begins):
+                case Conflict():
+                    continue
+                case OverLimit(limit, _, maximum):  # tried again until somebody makes room
+                    raise ValueError(f"the team's {limit} of {maximum} would be exceeded")
+                case outcome:
+                    return isinstance(outcome, Swept)
         raise StoreBusyError(f"{uid}: others keep changing it")
 
     def _begin(self, now: datetime) -> datetime:
