@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from fencepost.application import keys
+from fencepost.application.registry import sweep
 from fencepost.application.store import Put, Table
 from fencepost.domain.instants import from_wire, to_ms
 from fencepost.domain.outcome import Accepted, Failed
@@ -90,6 +91,20 @@ class TestTeams:
         assert front.put(PAYMENTS, {}, by=ADMIN).status == 201
         [after] = [each for each in front.memory.everything(Table.EXECUTIONS) if each["pk"] == item["pk"]]
         assert after["state"] == "CANCELLED"
+
+    def test_A1_what_a_switch_held_ends_with_the_team(self, front, machine, monkeypatch):
+        """There may be more than a delete cancels at once, and nobody can resume a team that is gone."""
+        monkeypatch.setattr(sweep, "LOOK", 2)
+        front.job("often", {"every": "PT60S"})
+        front.post(PAYMENTS + "/pause", {}, by=ADMIN)
+        machine.run("2026-03-01T12:16:30Z")
+        leave(front, purge=True)
+        machine.run("2026-03-01T12:22:00Z")
+        assert leave(front, purge=True).status == 404
+        states = [item["state"] for item in front.memory.everything(Table.EXECUTIONS) if "state" in item]
+        assert len(states) > 4
+        assert set(states) == {"CANCELLED"}
+        assert front.stage.targets.calls == []
 
     def test_another_team_of_the_name_finds_nothing_of_the_first(self, front, machine):
         front.stage.targets.then = Failed(status=500, error="answered 500")

@@ -139,7 +139,11 @@ class Purging:
             store.write(errand.done())
             return
         deadline = self.ports.clock.now() + LONGEST
-        if self._jobs(team, str(item.get("by")), deadline) and self._things(team):
+        if not self._jobs(team, str(item.get("by")), deadline):
+            return
+        if team.halts:  # what its switches hold has no job any more, and only who is called is cancelled
+            store.write(team_update(team, replace(team, halts=())))
+        elif self._things(team):
             busy = _busy(store, team, now, self.ports.limits.slots_per_lane)
             quiet = now - team.leaving_since >= SETTLED and not busy
             if quiet and self._revisions(team, now):
