@@ -56,7 +56,7 @@ def test_every_reference_leads_somewhere():
     assert "x-refers" not in json.dumps(document)
 
 
-GATEWAYS = {
+GATEWAYS: dict[str, list[dict[str, str | None]]] = {
     "403": [
         {"Message": "User: x is not authorized to perform: execute-api:Invoke"},
         {"message": "Forbidden"},

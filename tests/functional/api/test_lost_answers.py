@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.application import keys
 from fencepost.application.codec import decode_execution
-from fencepost.application.store import Put, Table
+from fencepost.application.store import Put
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.outcome import Failed
 from tests.support.api import ADMIN, HOOK, OWNER, Front
@@ -126,13 +126,6 @@ def test_two_copies_that_both_work_do_it_once(front: Front) -> None:
     assert (first.status, first.body["type"]) == (409, "urn:fencepost:problem:contended")
     assert front.put(path, body, headers=KEY).status == 201
     assert revisions(front, path) == ["create"]
-
-
-def test_items_of_a_bulk_call_leave_no_mark(front: Front) -> None:
-    items = [{"name": name, "job": {"schedule": {"every": "PT1H"}, "target": HOOK}} for name in ("a", "b")]
-    reply = front.post("/v1/teams/payments/bulk", {"items": items}, headers=KEY)
-    assert [each["status"] for each in reply.body["results"]] == [201, 201]
-    assert not [item for item in front.memory.everything(Table.CONTROL) if "effect" in item]
 
 
 class TestPause:

@@ -3,6 +3,7 @@
 Keys belong to a team. The key is taken before the work, so that two copies of one request never both do it; when a
 worker dies between, the next copy takes over after a while, with the instant at which the first came in. Some writes
 leave a mark in the key's item, in their own transaction: whoever finds it knows that the work was done, and only answers.
+A request that does many things has a mark for each of them, in an item of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,21 @@ from typing import Any, TypeAlias
 
 from fencepost.application import keys
 from fencepost.application.codec import VERSION, compact
-from fencepost.application.store import Absent, Delete, Item, Lacks, Lost, Put, Store, Update, equals, every
+from fencepost.application.store import (
+    Absent,
+    Delete,
+    Item,
+    Key,
+    Lacks,
+    Lost,
+    Put,
+    Query,
+    Store,
+    Update,
+    equals,
+    every,
+    items,
+)
 from fencepost.domain.instants import from_ms, to_ms
 
 KEPT = timedelta(hours=24)
@@ -76,6 +91,16 @@ class RequestKey:
     digest: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartKey(RequestKey):
+    """The mark of one thing among those that a request does. `part` tells it from the others, without blanks;
+    `accepted_at`: as of when the request counts.
+    """
+
+    part: str
+    accepted_at: datetime
+
+
 def take(store: Store, request: RequestKey, now: datetime) -> Taken:
     """Takes the key for this request, or says what became of it."""
     where = keys.idempotency(request.team, request.key)
@@ -90,25 +115,53 @@ def take(store: Store, request: RequestKey, now: datetime) -> Taken:
 
 
 def settle(store: Store, request: RequestKey, answer: Recorded) -> None:
-    """Keeps the answer for the copies to come."""
+    """Keeps the answer for the copies to come; where two copies have worked, the one that was kept first stands."""
     body = None if answer.body is None else zlib.compress(answer.body)
     if body is not None and len(body) > MAX_STORED:
         body = None
     write = Update(
         key=keys.idempotency(request.team, request.key),
         set=compact({"status": answer.status, "body": body, "etag": answer.etag}),
-        condition=equals("digest", request.digest),
+        condition=every(equals("digest", request.digest), Lacks("status")),
     )
     store.write(write)
 
 
-def mark(request: RequestKey, effect: Mapping[str, Any]) -> Update:
+def mark(request: RequestKey, effect: Mapping[str, Any]) -> Update | Put:
     """Says in the transaction of the work itself that it is done, at most once: lost where another copy did it."""
+    if isinstance(request, PartKey):
+        item = {"v": VERSION, "effect": effect, "expires": _expiry(request.accepted_at)}
+        return Put(key=_place(request), item=item, condition=Absent())
     return Update(
         key=keys.idempotency(request.team, request.key),
         set={"effect": effect},
         condition=every(equals("digest", request.digest), Lacks("effect")),
     )
+
+
+def effects(store: Store, request: RequestKey, accepted_at: datetime) -> Mapping[str, Mapping[str, Any]]:
+    """What copies of the request have done so far, by part."""
+    first = _place(part_of(request, "", accepted_at))
+    query = Query(table=first.table, pk=first.pk, first=first.sk, last=first.sk + "~")
+    return {str(item["sk"]).removeprefix(first.sk): item["effect"] for item in items(store, query)}
+
+
+def effect_of(store: Store, request: PartKey) -> Mapping[str, Any] | None:
+    """What some copy of the request has done of this part by now."""
+    item = store.get(_place(request))
+    return None if item is None else item["effect"]
+
+
+def part_of(request: RequestKey, part: str, accepted_at: datetime) -> PartKey:
+    """The key of one thing that the request does."""
+    return PartKey(
+        team=request.team, key=request.key, digest=request.digest, part=part, accepted_at=accepted_at
+    )
+
+
+def _place(request: PartKey) -> Key:
+    """No key holds a blank. One that is used again once it is forgotten meets no marks of its first use."""
+    return keys.idempotency(request.team, f"{request.key} {to_ms(request.accepted_at)} {request.part}")
 
 
 def release(store: Store, request: RequestKey) -> None:

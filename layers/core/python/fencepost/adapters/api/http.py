@@ -21,7 +21,8 @@ class Request:
     """One call of `resource`, a route's path. `path` holds the route's variables, header names are lower case, `query`
     its declared parameters as read, `body` the JSON value (None where there is none). `now` is when it came in, `key`
     its Idempotency-Key; `marked_by`: where a write may leave a mark that it is done; `effect`: the mark that an earlier
-    copy of the request left, so that there is nothing to do but to answer.
+    copy of the request left, so that there is nothing to do but to answer; `again`: an earlier copy may have done some of
+    it.
     """
 
     services: Services
@@ -35,6 +36,7 @@ class Request:
     key: str | None = None
     marked_by: RequestKey | None = None
     effect: Mapping[str, Any] | None = None
+    again: bool = False
 
     @property
     def team(self) -> str:

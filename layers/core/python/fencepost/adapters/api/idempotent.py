@@ -49,7 +49,8 @@ def once(
     match taken:
         case Begun(accepted_at=accepted_at):
             keep = _plain if secrets is None else _sealing(secrets, named.team)
-            accepted = replace(request, now=accepted_at, key=key, marked_by=named)
+            again = accepted_at != request.now
+            accepted = replace(request, now=accepted_at, key=key, marked_by=named, again=again)
             return _begun(accepted, named, handle, keep)
         case Effected(accepted_at=accepted_at, effect=effect):
             keep = _plain if secrets is None else _sealing(secrets, named.team)

@@ -22,8 +22,8 @@ class Route:
     status. `conditional`: it answers and obeys entity tags; `writes`: it obeys
     Idempotency-Key. `conflicts`: it may answer 409. `secret`: its answer holds
     a secret, and is kept for repetitions in an envelope only. `asks`: it
-    changes nothing, though it is a POST. `marks`: its write says in the key's
-    item that it is done. `unread`: it has its own way with a team that nobody
+    changes nothing, though it is a POST. `marks`: its writes say beside the
+    key that they are done. `unread`: it has its own way with a team that nobody
     can read.
     """
 

@@ -85,5 +85,6 @@ EXECUTION_ROUTES = (
         optional_body=True,
         gives={200: answers_work.Redriven},
         conflicts=True,
+        marks=True,
     ),
 )

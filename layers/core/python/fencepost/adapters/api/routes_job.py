@@ -20,6 +20,7 @@ JOB_ROUTES = (
         takes=models.BulkBody,
         gives={200: answers.BulkResults},
         conflicts=True,
+        marks=True,
     ),
     Route(
         name="listJobs",

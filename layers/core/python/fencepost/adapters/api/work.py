@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import assert_never
 
 from fencepost.adapters.api.executions import find, one
 from fencepost.adapters.api.http import Answer, Request
 from fencepost.adapters.api.models import CompleteBody, FailBody, HeartbeatBody, NoteBody, RedriveBody
+from fencepost.adapters.api.parts import done_before, one_of
 from fencepost.adapters.api.problems import ProblemError, conflict, detail_of, missing
 from fencepost.adapters.api.reading import checked, read_object
 from fencepost.application.delivery import redrive as redriving
 from fencepost.application.delivery import worker
 from fencepost.application.idempotency import RequestKey
-from fencepost.application.registry.dead_letters import list_dead_letters
+from fencepost.application.registry.dead_letters import dead_by, list_dead_letters
 from fencepost.application.registry.reading import find_job
 from fencepost.domain.identity import ExecutionId
+from fencepost.domain.model import Execution
 
 LONGEST = timedelta(seconds=15)
 
@@ -78,18 +82,36 @@ def redrive_all(request: Request) -> Answer:
     """A page of the team's dead letters, the newest death first, for as long as the caller may wait."""
     body = checked(RedriveBody, read_object(request.body))
     clock = request.services.registry.clock
-    found = list_dead_letters(request.services.store, request.team, limit=body.limit)
-    again: list[str] = []
+    begun, again = clock.now(), list(done_before(request))
     left: list[dict[str, str]] = []
-    for record in found.items:
-        if clock.now() - request.now > LONGEST:
+    page, more = _dead(request, body.limit - len(again))
+    for record in page:
+        if clock.now() - begun > LONGEST:
             return Answer(body={"redriven": again, "left": left, "more": True})
-        answer = _redriven(request, record.id)
+        identity = record.id
+        answer = one_of(request, str(identity), partial(_part, identity=identity))
         if answer.status < 400:
-            again.append(str(record.id))
+            again.append(str(identity))
         else:
-            left.append({"id": str(record.id), "why": detail_of(answer)})
-    return Answer(body={"redriven": again, "left": left, "more": found.after is not None})
+            left.append({"id": str(identity), "why": detail_of(answer)})
+    return Answer(body={"redriven": again, "left": left, "more": more})
+
+
+def _dead(request: Request, limit: int) -> tuple[Sequence[Execution], bool]:
+    """The newest dead letters as of when the request came in, and whether there are more. What an earlier copy of it has
+    redriven is none any longer, or died later: so the rest of its page comes first.
+    """
+    store, place = request.services.store, dead_by(request.now)
+    found = list_dead_letters(store, request.team, after=place, limit=max(limit, 1))
+    if limit > 0:
+        return found.items, found.after is not None
+    return (), bool(found.items)
+
+
+def _part(request: Request, identity: ExecutionId) -> Answer:
+    if request.effect is not None:
+        return Answer()
+    return _redriven(request, identity, request.marked_by)
 
 
 def run(request: Request) -> Answer:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.codec import decode_execution
 from fencepost.application.store import Query, Store, Table
 from fencepost.domain.identity import ExecutionId
+from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Execution
 from fencepost.domain.states import ExecutionState
 
@@ -38,6 +40,11 @@ def list_dead_letters(
             if len(found) >= limit:
                 return DeadLetterPage(items=tuple(found), after=sort_key)
     return DeadLetterPage(items=tuple(found), after=None)
+
+
+def dead_by(instant: datetime) -> str:
+    """The place in a team's list, as `after` takes it, behind which lie those that were dead at `instant`."""
+    return f"{to_ms(instant) + 1:013d}"
 
 
 def _letters(store: Store, team: str, after: str | None, size: int) -> Iterator[list[str]]:
