@@ -118,6 +118,22 @@ def test_E08_strangers_are_told_nothing_and_nobody_is_where_its_principals_are_g
     assert [(each.status, each.body) for each in tried(front, STRANGER)] == none
 
 
+def test_lists_show_the_rest_and_name_it_to_whom_it_belongs(garbled: Front, request: Any) -> None:
+    for name in ("ledger", "risk"):
+        garbled.put(f"/v1/teams/{name}", {"principals": [OWNER_ROLE]}, by=ADMIN)
+    page = garbled.get("/v1/teams", by=ADMIN).body
+    assert [team["name"] for team in page["items"]] == ["ledger", "risk"]
+    assert page["unreadable"] == ["payments"]
+    mine = garbled.get("/v1/teams").body["unreadable"]
+    assert mine == ([] if request.node.callspec.params["garbled"] in NOBODYS else ["payments"])
+    assert garbled.get("/v1/teams", by=STRANGER).body["unreadable"] == []
+    one = garbled.get("/v1/teams?limit=1", by=ADMIN).body
+    rest = garbled.get(f"/v1/teams?limit=5&cursor={one['next']}", by=ADMIN).body
+    assert (one["unreadable"], rest["unreadable"]) == ([], ["payments"])
+    garbled.put(TEAM, DECLARED, by=ADMIN)
+    assert garbled.get("/v1/teams", by=ADMIN).body["unreadable"] == []
+
+
 def test_administrators_are_told_and_see_what_it_was(garbled: Front) -> None:
     for reply in tried(garbled, ADMIN):
         assert (reply.status, reply.body["type"]) == (409, UNREADABLE)

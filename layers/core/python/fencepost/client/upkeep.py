@@ -224,9 +224,11 @@ class StageHandle:
         """How they are."""
         return decode(Stage, self.caller.call(Call(method="GET", path=path("stage"))).body)
 
-    def teams(self) -> Iterator[Team]:
-        """The teams by name that the caller has business with; all of them, for an administrator."""
-        return walk(self.caller, path("teams"), {"limit": 100}, Team)
+    def teams(self) -> Listing[Team, str]:
+        """The teams by name that the caller has business with; all of them, for an administrator. The names of those that
+        nobody can read are in the iterator's `unreadable`.
+        """
+        return Listing(pages(self.caller, path("teams"), {"limit": 100}), partial(decode, Team), str)
 
     def history(self) -> Iterator[Revision]:
         """Who flipped the switches, the newest first. Administrators only."""

@@ -80,9 +80,12 @@ class BackfillList(Out):
 
 
 class TeamList(Out):
-    """Teams by name. `stopped_early`: the page looked at as much as it may; go on with `next`."""
+    """Teams by name. `stopped_early`: the page looked at as much as it may; go on with `next`. `unreadable`: the names of
+    those that nobody can read; an administrator's PUT replaces them.
+    """
 
     items: list[Team]
+    unreadable: list[str]
     next: str | None
     stopped_early: bool
 

@@ -82,7 +82,8 @@ def browse(request: Request) -> Answer:
     )
     now = request.services.now()
     items = [render.team(team, now) for team in found.items]
-    return page(request, items, found.after, stopped_early=found.stopped_early)
+    unread = list(found.unreadable)
+    return page(request, items, found.after, stopped_early=found.stopped_early, unreadable=unread)
 
 
 def delete(request: Request) -> Answer:
