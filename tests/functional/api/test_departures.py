@@ -124,6 +124,20 @@ class TestTeams:
         assert [entry["what"] for entry in trail] == ["create"]
         assert front.get(PAYMENTS + "/limits", by=STRANGER).body["max_jobs"]["used"] == 0
 
+    def test_a_request_to_another_team_of_the_name_is_no_repetition(self, front, machine):
+        def declared():
+            headers = {"Idempotency-Key": "release-7"}
+            body = {"schedule": HOURLY, "target": HOOK}
+            return front.put(PAYMENTS + "/jobs/report", body, headers=headers).body["uid"]
+
+        first = declared()
+        assert declared() == first
+        leave(front, purge=True)
+        machine.run("2026-03-01T12:15:00Z")
+        front.put(PAYMENTS, {"principals": [OWNER_ROLE]}, by=ADMIN)
+        assert declared() != first
+        assert front.get(PAYMENTS + "/jobs/report").status == 200
+
     def test_only_administrators_delete_teams(self, front):
         assert front.delete(PAYMENTS).status == 403
         assert front.delete("/v1/teams/nobody", by=ADMIN).status == 404

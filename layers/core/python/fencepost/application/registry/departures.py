@@ -164,8 +164,11 @@ class Purging:
         return not count_jobs(self.ports.store, team.name)
 
     def _things(self, team: Team) -> bool:
-        """Whether no dead letter, calendar or count is left, that another team of the name would find."""
-        partitions = [Query(table=Table.EXECUTIONS, pk=f"D#{team.name}")]
+        """Whether no dead letter, calendar, answer or count is left, that another team of the name would find."""
+        partitions = [
+            Query(table=Table.EXECUTIONS, pk=f"D#{team.name}"),
+            Query(table=Table.CONTROL, pk=keys.idempotency(team.name, "").pk),
+        ]
         calendars = Query(table=Table.JOBS, pk=keys.calendar(team.name, "").pk)
         for item in items(self.ports.store, calendars):
             if str(item["sk"]).startswith("C#"):
