@@ -243,7 +243,7 @@ class TestAftermath:
     @pytest.mark.parametrize("edits", [1, 2])
     def test_the_job_pauses_though_it_is_edited_at_that_very_moment(self, registry, edits):
         registry.put("hourly", HOURLY, pause_after_dead=1)
-        team, job = find_team(registry.store, "payments"), registry.job("hourly")
+        team, job = Team(name="payments"), registry.job("hourly")
         record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
         beside = EditsOf(registry.store, lambda n: registry.put("hourly", HOURLY, **after(n)), job, edits)
         Aftermath(ports=registry.through(beside).ports).settled(record, team, job)
@@ -252,7 +252,7 @@ class TestAftermath:
     def test_a_job_whose_last_firing_is_over_goes_though_it_is_edited_at_that_very_moment(self, registry):
         once = {"at": "2026-03-01T13:00:00Z"}
         registry.put("once", once, delete_after_completion=True)
-        team, job = find_team(registry.store, "payments"), registry.job("once")
+        team, job = Team(name="payments"), registry.job("once")
         registry.store.write(exhausted(job))
         job = registry.job("once")
         record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.SUCCEEDED, fence=1)
@@ -263,7 +263,7 @@ class TestAftermath:
 
     def test_where_others_keep_changing_the_job_the_firings_message_comes_again(self, registry):
         registry.put("hourly", HOURLY, pause_after_dead=1)
-        team, job = find_team(registry.store, "payments"), registry.job("hourly")
+        team, job = Team(name="payments"), registry.job("hourly")
         record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
         beside = EditsOf(registry.store, lambda n: registry.put("hourly", HOURLY, **after(n)), job, 99)
         with pytest.raises(StoreBusyError):

@@ -204,8 +204,11 @@ def test_B10_a_job_of_whose_last_firing_nothing_is_on_record_any_more_moves_too(
     registry = Registry.at("2026-10-05T15:30:00Z")
     registry.put("report", {"cron": "0 9 6 11 *", "timezone": "America/Vancouver"})
     planted_by_old_rules(registry, "report", "2026-11-06T17:00:00Z")
-    old = {"created_at": from_wire("2025-01-05T15:30:00Z"), "begins_with": begins and from_wire(begins)}
-    job = replace(registry.job("report"), **old)
+    job = replace(
+        registry.job("report"),
+        created_at=from_wire("2025-01-05T15:30:00Z"),
+        begins_with=None if begins is None else from_wire(begins),
+    )
     registry.store.write(Put(key=keys.job(job.uid), item=encode_job(job)))
     [moved] = refreshed(registry).moved
     assert moved.after == from_wire("2026-11-06T16:00:00Z")
