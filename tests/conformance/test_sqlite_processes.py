@@ -144,12 +144,6 @@ def test_who_reads_waits_for_no_writer_and_sees_what_was_committed_before(tmp_pa
             assert found == {"pk": "p", "sk": "s", "n": number}
 
 
-def test_reading_changes_nothing(tmp_path: Path) -> None:
-    refused = pytest.raises(sqlite3.OperationalError, match="readonly")
-    with closing(Database(tmp_path / "store.sqlite")) as database, refused:
-        database.read("DELETE FROM items")
-
-
 def test_a_broken_file_leaves_the_outcome_open(tmp_path: Path) -> None:
     clock = SettableClock(START)
     with closing(Database(tmp_path / "store.sqlite")) as database:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import queue
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,8 @@ class Database:
 
     A commit that returned survives the death of this process (power failure is not covered: the log is not flushed
     to the disk on every commit). One connection writes, under one lock: threads take turns, other processes are waited
-    for. Whoever reads has a connection for as long as that takes, and waits for no writer.
+    for. Whoever reads shares it while nobody else does, since its pages are at hand; otherwise they have another one for
+    as long as that takes, and wait for no writer.
     """
 
     def __init__(self, path: Path, *, busy_seconds: float = _BUSY_SECONDS) -> None:
@@ -50,7 +51,7 @@ class Database:
         self._busy_seconds = busy_seconds
         self._lock = threading.Lock()
         self._connection = self._connect()
-        self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        self._readers: deque[sqlite3.Connection] = deque()
         try:
             self._prepare()
         except BaseException:
@@ -59,9 +60,8 @@ class Database:
 
     def close(self) -> None:
         """No call may follow."""
-        with suppress(queue.Empty):
-            while True:
-                self._readers.get_nowait().close()
+        while self._readers:
+            self._readers.pop().close()
         with self._lock:
             self._connection.close()
 
@@ -89,16 +89,21 @@ class Database:
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:
-        """One that nobody uses; there come to be as many as ever read at once."""
+        """The one that writes, if it is free; else the one that was used last, or one more."""
+        if self._lock.acquire(blocking=False):
+            try:
+                yield self._connection
+            finally:
+                self._lock.release()
+            return
         try:
-            reader = self._readers.get_nowait()
-        except queue.Empty:
+            reader = self._readers.pop()
+        except IndexError:
             reader = self._connect()
-            reader.execute("PRAGMA query_only = ON")
         try:
             yield reader
         finally:
-            self._readers.put(reader)
+            self._readers.append(reader)
 
     def _prepare(self) -> None:
         self._enter_write_ahead_mode()
