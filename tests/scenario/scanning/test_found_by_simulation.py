@@ -69,7 +69,7 @@ def test_C3_a_timer_that_is_set_aside_never_leaves_an_active_job_without_one() -
     [timer] = shard.timers()
     shard.store.write(Put(key=keys.timer(timer), item={**encode_timer(timer), "tier": "platinum"}))
     shard.scanner(store=Refusing(shard.store)).run(ScanRequest(0, shard.clock.now()))
-    assert shard.timers() == []
+    assert [left for left in shard.timers() if left.kind is TimerKind.FIRE] == []
     item = shard.store.get(keys.job(job.uid))
     assert item is not None
     assert item["state"] == JobState.ERROR
@@ -142,6 +142,34 @@ def test_C3_A1_a_record_that_was_not_handed_over_yet_is_though_its_timer_is_nons
     assert item is not None
     assert item["state"] == JobState.ACTIVE
     assert timer.instant not in {left.instant for left in shard.timers()}
+
+
+def test_C3_A1_a_pass_that_stood_still_claims_what_was_set_aside_and_dies() -> None:
+    """It had read the timer before that was spoiled. What it claims is woken once no such pass can be left."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_MINUTE)
+    [timer] = shard.timers()
+
+    class StoodStill(Between):
+        def transact(self, actions: Sequence[Action], *more: Any, **named: Any) -> Any:
+            if not shard.told:
+                spoil(shard, timer)
+                shard.scan("2026-03-01T02:05:50Z")
+            return self._store.transact(actions, *more, **named)
+
+    shard.scanner(store=StoodStill(shard.store), queues=Silent(shard.clock)).run(
+        ScanRequest(0, shard.clock.now())
+    )
+    record = shard.record(job, "2026-03-01T02:01:00Z")
+    assert record is not None
+    assert str(record.id) not in shard.sent()
+    shard.scan("2026-03-01T02:06:50Z")
+    assert shard.records(job) == [record]
+    assert {left.kind for left in shard.timers()} == {TimerKind.RETRY}
+    shard.scan("2026-03-01T02:36:30Z")
+    assert str(record.id) in shard.sent()
+    shard.scan("2026-03-01T02:38:30Z")
+    assert shard.timers() == []
 
 
 @pytest.mark.parametrize("between", [Unanswering, Refusing])

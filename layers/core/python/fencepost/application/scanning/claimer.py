@@ -23,7 +23,7 @@ from fencepost.domain.instants import floor_minute
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Timer
 from fencepost.domain.schedule import Calendar, tzdata_version
-from fencepost.domain.states import ExecutionState, Reason
+from fencepost.domain.states import ExecutionState, JobState, Reason
 
 SUBMISSIONS = 3
 """First try, once more after losers are taken out, once more after a conflict (protocol F1)."""
@@ -119,6 +119,8 @@ class Claimer:
             )
             match verdict:
                 case Stands(rules) if job is not None:
+                    if job.state is JobState.ERROR and self.resolver.stopped(timer, job, now, report):
+                        return
                     around = Circumstances(
                         now=now,
                         limits=self.limits,

@@ -9,6 +9,7 @@ from datetime import datetime
 from fencepost.application import keys
 from fencepost.application.codec import encode_timer, is_newer
 from fencepost.application.errands.telling import notice_put
+from fencepost.application.planting import second_look
 from fencepost.application.scanning.plan import quarantined
 from fencepost.application.scanning.renewing import renewed
 from fencepost.application.scanning.report import ScanReport
@@ -21,6 +22,7 @@ from fencepost.application.store import (
     Item,
     Key,
     Present,
+    Put,
     Store,
     StoreError,
     Table,
@@ -28,10 +30,11 @@ from fencepost.application.store import (
     equals,
     every,
 )
-from fencepost.domain.identity import UID_PATTERN
-from fencepost.domain.instants import to_ms
+from fencepost.domain.identity import UID_PATTERN, ExecutionId
+from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import Timer
 from fencepost.domain.notification import Notification, NotificationKind
+from fencepost.domain.policies import Tier
 from fencepost.domain.states import JobState
 
 
@@ -63,7 +66,10 @@ class Quarantine:
         failed = self._failing(timer.uid, timer.generation, why, now)
         if failed is None:
             report.newer += 1
-        elif self._move(keys.timer(timer), encode_timer(timer), timer.bucket.shard, why, failed, report):
+            return
+        key = keys.timer(timer)
+        aside = quarantined(key, encode_timer(timer), why, timer.bucket.shard)
+        if self._move(key, aside, failed, now, report):
             self._say(timer.uid, why, now)
 
     def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> Timer | None:
@@ -77,37 +83,32 @@ class Quarantine:
         if failed is None:
             report.newer += 1
             return None
+        aside = quarantined(key, dict(item), why, shard)
         try:
             timer = renewed(self.store, key)
             if timer is not None:
-                self.store.write(quarantined(key, dict(item), why, shard))
+                self.store.write(aside)
         except StoreError:
             report.left += 1  # whether its job has to fail for it, the next pass knows
             return None
         if timer is not None:
             report.quarantined += 1
             self._say(timer.uid, why, now)
-        elif self._move(key, dict(item), shard, why, failed, report) and uid is not None:
+        elif self._move(key, aside, failed, now, report) and uid is not None:
             self._say(uid, why, now)
         return timer
 
     def _move(
-        self,
-        key: Key,
-        item: dict[str, object],
-        shard: int,
-        why: str,
-        failed: tuple[Action, ...],
-        report: ScanReport,
+        self, key: Key, aside: Put, failed: tuple[Action, ...], now: datetime, report: ScanReport
     ) -> bool:
         """Whether the timer was set aside by this call. Its job fails with it, so that no crash can leave an active
         job without a timer; a job that has moved on stays as it is.
         """
-        aside = quarantined(key, item, why, shard)
-        moved: tuple[Action, ...] = (aside, Delete(key=key, condition=Present()))
         try:
+            gone = Delete(key=key, condition=Present())
+            moved: tuple[Action, ...] = (aside, gone, *self._second_look(key, now))
             outcome = self.store.transact((*moved, *failed))
-            if failed and _refused_by_the_job(outcome) and not self._moved_on(key):
+            if failed and _refused_by_the_job(outcome, len(moved)) and not self._moved_on(key):
                 outcome = self.store.transact(moved)
         except StoreError:
             report.left += 1
@@ -117,6 +118,19 @@ class Quarantine:
             return False
         report.quarantined += 1
         return True
+
+    def _second_look(self, key: Key, now: datetime) -> tuple[Put, ...]:
+        """Whoever has read the timer before may still claim it, and then nothing else would wake the record. Where none
+        comes to be, nobody is woken.
+        """
+        uid, generation = _named_job(key.sk)
+        job = None if uid is None or generation is None else self.store.get(keys.job(uid))
+        stamp = key.sk.partition("#")[0]
+        if uid is None or job is None or not stamp.isdigit() or job.get("tier") not in set(Tier):
+            return ()
+        identity = ExecutionId.occurrence(uid, from_ms(int(stamp)))
+        shard = keys.parse_bucket(key.pk).shard
+        return (second_look(identity, str(job.get("team")), Tier(job["tier"]), shard, now),)
 
     def _moved_on(self, key: Key) -> bool:
         """Its generation has ended a moment ago: the next pass knows what to do."""
@@ -177,11 +191,11 @@ def _later(job: Item, generation: int | None) -> bool:
     return generation is not None and isinstance(current, int) and current > generation
 
 
-def _refused_by_the_job(outcome: Committed | Cancelled) -> bool:
-    """The timer is there, and its job has moved on."""
+def _refused_by_the_job(outcome: Committed | Cancelled, place: int) -> bool:
+    """The timer is there, and its job, whose write lies at `place`, has moved on."""
     if not isinstance(outcome, Cancelled):
         return False
-    return outcome.reasons[1].cause is Cause.NONE and outcome.reasons[2].cause is Cause.CONDITION
+    return outcome.reasons[1].cause is Cause.NONE and outcome.reasons[place].cause is Cause.CONDITION
 
 
 def _named_job(sk: str) -> tuple[str | None, int | None]:

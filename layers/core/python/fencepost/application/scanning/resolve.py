@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from fencepost.application import keys, moves
 from fencepost.application.codec import decode_execution
+from fencepost.application.planting import second_look
 from fencepost.application.scanning.handover import HandOver
 from fencepost.application.scanning.plan import Claim, Stamp, beside, record_of
 from fencepost.application.scanning.report import ScanReport
@@ -14,6 +15,8 @@ from fencepost.application.store import (
     Action,
     Cancelled,
     Check,
+    Committed,
+    Delete,
     Item,
     Lost,
     Present,
@@ -23,9 +26,10 @@ from fencepost.application.store import (
     every,
 )
 from fencepost.domain.claiming import Decision, Rules
+from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Job, Origin, Timer
-from fencepost.domain.states import ExecutionState, Move, Reason
+from fencepost.domain.states import ExecutionState, JobState, Move, Reason
 
 ADOPTABLE = frozenset({ExecutionState.QUEUED, ExecutionState.WAITING, ExecutionState.RETRY_WAIT})
 """The last one: put off by its host's limits before it began."""
@@ -97,6 +101,29 @@ class Resolver:
         report.adopted += 1
         record = moved.record if adopts else _as_final(moved.record)
         return replace(claim, record=record)
+
+    def stopped(self, timer: Timer, job: Job, now: datetime, report: ScanReport) -> bool:
+        """Protocol C3: a pass that stood still claimed what had failed its job, and the chain went on. It ends here, where
+        nothing is claimed yet; who resumes the job explains what was due, and plants anew.
+        """
+        identity = ExecutionId.occurrence(timer.uid, timer.instant)
+        try:
+            if self.store.get(keys.execution(identity)) is not None:
+                return False
+            gone = Delete(key=keys.timer(timer), condition=Present())
+            stands = Check(
+                key=keys.job(job.uid),
+                condition=every(equals("state", JobState.ERROR.value), equals("gen", timer.generation)),
+            )
+            look = second_look(identity, timer.team, timer.tier, timer.bucket.shard, now)
+            outcome: Committed | Cancelled | None = self.store.transact((gone, stands, look))
+        except StoreError:
+            outcome = None
+        if isinstance(outcome, Committed):
+            report.superseded += 1
+        else:
+            report.left += 1
+        return True
 
     def supersede(self, timer: Timer, job: Job, reason: Reason, stamp: Stamp, report: ScanReport) -> None:
         """Protocol B6: settle the execution of a superseded timer, then drop the timer."""
