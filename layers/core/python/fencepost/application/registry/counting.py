@@ -14,10 +14,13 @@ from fencepost.domain.states import ExecutionState, JobState
 
 
 def explained(store: Store, job: Job, at: Moment) -> Moment:
-    """`at`, with the instant up to which a job in error has its records: what fell due since then has none yet."""
+    """`at`, with the instant up to which a job in error has its records: what fell due since then has none yet. What is
+    older than the team's retention had one, and has it no more.
+    """
     if job.state is not JobState.ERROR:
         return at
-    return replace(at, unexplained_since=_explained_until(job, newest_occurrences(store, job.uid, at.ends)))
+    since = _explained_until(job, newest_occurrences(store, job.uid, at.ends))
+    return replace(at, unexplained_since=max(since, at.ends - at.retention))
 
 
 def counted(store: Store, job: Job, at: Moment) -> Moment:
