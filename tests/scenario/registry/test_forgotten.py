@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fencepost.application import keys
+from fencepost.application.codec import encode_timer
 from fencepost.application.codec_job import encode_job
 from fencepost.application.store import Put
 from fencepost.domain.instants import from_wire, to_wire
@@ -32,3 +33,31 @@ def test_P7_what_ran_before_an_error_is_not_explained_anew(move: str) -> None:
             registry.delete("report")
     [span] = registry.records(job.uid)
     assert to_wire(span.due) == to_wire(span.until) == "2026-03-01T14:00:00.000Z"
+
+
+@pytest.mark.parametrize("pauses", [1, 2])
+def test_the_count_of_firings_goes_on_after_a_pause(pauses: int) -> None:
+    """The third of four is planted, and of the two before it nothing is left."""
+    registry = Registry.at("2026-03-10T12:00:00Z")
+    registry.put("report", {"cron": "0 14 1 1,4,7,10 *", "max_firings": 4})
+    [timer] = registry.timers()
+    registry.store.write(Put(key=keys.timer(timer), item=encode_timer(replace(timer, ordinal=3))))
+    for _ in range(pauses):
+        registry.pause("report")
+        registry.clock.advance(hours=1)
+        registry.resume("report")
+        registry.clock.advance(hours=1)
+    newest = registry.timers(registry.job("report").generation)
+    assert [(timer.instant, timer.ordinal) for timer in newest] == [(from_wire("2026-04-01T14:00:00Z"), 3)]
+
+
+def test_a_schedule_that_is_declared_anew_counts_anew() -> None:
+    registry = Registry.at("2026-03-10T12:00:00Z")
+    registry.put("report", {"cron": "0 14 1 1,4,7,10 *", "max_firings": 4})
+    [timer] = registry.timers()
+    registry.store.write(Put(key=keys.timer(timer), item=encode_timer(replace(timer, ordinal=3))))
+    registry.put("report", {"cron": "0 14 1 1,4,7,10 *", "max_firings": 5})
+    registry.pause("report")
+    registry.resume("report")
+    [newest] = registry.timers(registry.job("report").generation)
+    assert newest.ordinal == 1

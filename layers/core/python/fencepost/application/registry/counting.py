@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
+from fencepost.application import keys
+from fencepost.application.codec import UndecodableError, decode_timer
+from fencepost.application.planting import fire_timer
 from fencepost.application.registry.job_changes import Moment
 from fencepost.application.registry.reading import newest_occurrences, schedule_of
 from fencepost.application.store import Store
 from fencepost.domain.model import Execution, Job
+from fencepost.domain.schedule import next_occurrence
 from fencepost.domain.states import ExecutionState, JobState
 
 
@@ -26,7 +31,8 @@ def explained(store: Store, job: Job, at: Moment) -> Moment:
 def counted(store: Store, job: Job, at: Moment) -> Moment:
     """The same, and the count of firings goes on where it stood."""
     if job.schedule.max_firings is not None:
-        at = replace(at, ordinal=next_ordinal(store, job, at.ends))
+        ordinal = next_ordinal(store, job, at.ends)
+        at = replace(at, ordinal=ordinal if ordinal > 1 else _of_its_timer(store, job, at))
     return explained(store, job, at)
 
 
@@ -37,6 +43,21 @@ def next_ordinal(store: Store, job: Job, after: datetime) -> int:
             return record.ordinal + (record.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
         if not _left_behind(job, record):
             break
+    return 1
+
+
+def _of_its_timer(store: Store, job: Job, at: Moment) -> int:
+    """The same where nothing is on record: as its last timer has it, which lies there still though a pause ended it."""
+    instant = next_occurrence(job.schedule, at.ends)
+    for generation in (job.generation, job.generation - 1):
+        if instant is None or schedule_of(store, job, generation) != job.schedule:
+            break
+        earlier = replace(job, generation=generation)
+        timer = fire_timer(earlier, instant, ordinal=1, now=min(at.now, instant), limits=at.limits)
+        item = store.get(keys.timer(timer))
+        with suppress(UndecodableError):
+            if item is not None:
+                return decode_timer(item).ordinal
     return 1
 
 
