@@ -44,6 +44,7 @@ def plan_of(seed: int, profile: str = "mixed") -> Plan:
         faults=tuple(_fault(ops, number) for number in range(chance.randint(*mix.faults))),
         troubles=_troubles(ops),
         asleep=_asleep(ops),
+        sweeps=_sweeps(ops),
         odds={kind: odds for kind, odds in mix.mail.items() if chance.random() < 0.6},
         deaf=chance.choice((0.0, mix.deaf)),
         zones_at=chance.randint(15 * MINUTE, FAULTS_END - 10 * MINUTE) if mix.zones else None,
@@ -98,6 +99,13 @@ def _asleep(drawing: Drawing) -> tuple[Trouble, ...]:
         lasts = chance.randint(MINUTE, 6 * MINUTE)
         found.append(Trouble(kind=chance.choice(mix.tiers), begins=begins, ends=begins + lasts))
     return tuple(found)
+
+
+def _sweeps(drawing: Drawing) -> tuple[int, ...]:
+    chance, mix = drawing.chance, drawing.profile
+    if mix.sweeps == (0, 0):
+        return ()
+    return tuple(chance.randint(5 * MINUTE, FAULTS_END) for _ in range(drawing.number(mix.sweeps)))
 
 
 def _troubles(drawing: Drawing) -> tuple[Trouble, ...]:

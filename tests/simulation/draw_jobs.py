@@ -125,7 +125,7 @@ class Jobs(Drawing):
         chance, mix = self.chance, self.profile
         overlap = chance.choice(("skip", "queue")) if chance.random() < mix.overlap else "allow"
         policy = "catch_up" if chance.random() < mix.catch_up else chance.choice(("run_once_late", "skip"))
-        return {
+        return self._keeping() | {
             "tier": chance.choice(mix.tiers),
             "overlap": overlap,
             "misfire": {
@@ -141,6 +141,16 @@ class Jobs(Drawing):
             },
             "lease": chance.choice((30, 45, 60)),
             "max_run": chance.choice((60, 120, 240)),
+        }
+
+    def _keeping(self) -> dict[str, Any]:
+        """What a job is to do by itself."""
+        chance, mix = self.chance, self.profile
+        if not mix.keeping or chance.random() >= mix.keeping:
+            return {}
+        return {
+            "pause_after_dead": chance.choice((None, 1, 2, 3)),
+            "delete_after_completion": chance.random() < 0.5,
         }
 
     def _answers(self) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 
 from tests.simulation.dice import Die
@@ -20,7 +21,7 @@ class Hosts:
         self._stage_for = stage_for
         self._die = Die(f"{kernel.seed}/hosts")
         self._serial = 0
-        self._alive: dict[str, list[Host]] = {kind: [] for kind in COUNTS}
+        self._alive: dict[str, list[Host]] = defaultdict(list)
         self._all: list[Host] = []
         for kind, count in COUNTS.items():
             for _ in range(count):

@@ -71,6 +71,10 @@ class Profile:
     fault_weights: Weights = field(default_factory=lambda: FAULTS)
     aimed_faults: float = 0.7
     aims: Weights = field(default_factory=dict)
+    keeping: float = 0.0
+    """How many jobs are paused after deaths, or deleted after their last firing."""
+    sweeps: tuple[int, int] = (0, 0)
+    """How often the second net looks through everything."""
     partly: int = 0
     """How many calls in a row leave out a part of what they are asked for; 0: one, where it was aimed."""
     pauses: tuple[int, int] = (5 * SECOND, 15 * MINUTE)

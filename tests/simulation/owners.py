@@ -46,6 +46,8 @@ def settings_of(raw: Mapping[str, Any]) -> Settings:
             multiplier=retry["multiplier"],
             max_delay=timedelta(seconds=retry["ceiling"]),
         ),
+        pause_after_dead=raw.get("pause_after_dead"),
+        delete_after_completion=raw.get("delete_after_completion", False),
         long_work=LongWork(lease=timedelta(seconds=raw["lease"]), max_run=timedelta(seconds=raw["max_run"])),
     )
 

@@ -92,6 +92,8 @@ class Plan:
     """When a newer release of the time-zone database is deployed."""
     asleep: tuple[Trouble, ...] = ()
     """When nobody polls which queue."""
+    sweeps: tuple[int, ...] = ()
+    """When the second net looks through everything."""
     asks: int = 3
     """How often an owner asks who gets no good answer."""
     lanes: int = 8

@@ -294,6 +294,8 @@ MIX: Weights = MappingProxyType(
         "lives of jobs": 3,
         "ends of waiting": 3,
         "spoiled timers": 1,
+        "aftermaths": 1,
+        "second nets": 1,
         "second calendars": 1.5,
         "released late": 2,
         "workers": 1,

@@ -23,6 +23,8 @@ _MEETING = replace(
     longest_gap=15 * MINUTE,
     mail={"duplicated": 0.06, "delayed": 0.04, "redelivered": 0.04, "reordered": 1.0},
     flaky=0.5,
+    keeping=0.1,
+    sweeps=(1, 3),
 )
 
 MEETINGS: Mapping[str, Profile] = MappingProxyType(

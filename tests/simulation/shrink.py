@@ -15,7 +15,7 @@ from tests.simulation.plan import Plan
 from tests.simulation.verdict import judged, undisturbed
 from tests.simulation.world import simulate
 
-PARTS = ("jobs", "ops", "faults", "troubles", "asleep")
+PARTS = ("jobs", "ops", "faults", "troubles", "asleep", "sweeps")
 PLAIN: tuple[tuple[str, object], ...] = (
     ("odds", {}),
     ("deaf", 0.0),
@@ -123,3 +123,5 @@ def parts_of(plan: Plan) -> Iterator[str]:
         yield f"ticks {trouble.kind} from {trouble.begins / 60e6:.1f} to {trouble.ends / 60e6:.1f} min"
     for trouble in plan.asleep:
         yield f"nobody polls {trouble.kind} from {trouble.begins / 60e6:.1f} to {trouble.ends / 60e6:.1f} min"
+    for at in plan.sweeps:
+        yield f"the second net looks through everything at {at / 60e6:.1f} min"

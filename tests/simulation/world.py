@@ -73,6 +73,8 @@ class World:
         self.requests = Requests(plan, self.kernel, self.journal, self.store, self.hosts)
         self.ticks = Ticks(self.kernel, plan.troubles, lambda: self.functions.invoke("tick"))
         zones.restore()
+        for at in plan.sweeps:
+            self.kernel.at(at, lambda _: self.functions.invoke("sweep"))
         if plan.zones_at is not None:
             self.kernel.at(plan.zones_at, self._deployed)
         self._answers = {f"{job.team}/{job.name}": job.odds for job in plan.jobs}

@@ -261,6 +261,16 @@ class TestAftermath:
         Aftermath(ports=registry.through(beside).ports).settled(record, team, job)
         assert find_job(registry.store, "payments", "once") is None
 
+    def test_a_job_goes_after_its_last_firing_though_that_died_and_deaths_would_pause_it(self, registry):
+        """One death is not yet what pauses it, and no other firing follows."""
+        once = {"at": "2026-03-01T13:00:00Z"}
+        registry.put("once", once, delete_after_completion=True, pause_after_dead=2)
+        registry.store.write(exhausted(registry.job("once")))
+        job = registry.job("once")
+        record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
+        Aftermath(ports=registry.ports).settled(record, Team(name="payments"), job)
+        assert find_job(registry.store, "payments", "once") is None
+
     def test_where_others_keep_changing_the_job_the_firings_message_comes_again(self, registry):
         registry.put("hourly", HOURLY, pause_after_dead=1)
         team, job = Team(name="payments"), registry.job("hourly")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from tests.simulation.checkers import (
+    aftermath,
     attempts,
     backfills,
     decisions,
@@ -50,6 +51,7 @@ CHECKERS: Mapping[str, Checker] = {
     "c'": hosts.check,
     "h'": holds.check,
     'a"': zones.check,
+    "j": aftermath.check,
     "x": unbroken,
 }
 

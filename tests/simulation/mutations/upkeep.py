@@ -6,6 +6,30 @@ from tests.simulation.mutants import Mutant
 
 UPKEEP = (
     Mutant(
+        name="deaths in a row pause nothing",
+        module="application.registry.aftermath",
+        old="len(last) == most and all(",
+        new="len(last) > most and all(",
+        bites="j",
+        profile="aftermaths",
+    ),
+    Mutant(
+        name="a death that pauses nothing ends the look",
+        module="application.registry.aftermath",
+        old="if paused is not None:",
+        new="if dead:",
+        bites="j",
+        profile="aftermaths",
+    ),
+    Mutant(
+        name="a job that others change is not looked at again",
+        module="application.registry.aftermath",
+        old="if fresh is None or not isinstance(self._done(record, fresh), Conflict):",
+        new="if fresh is None or self._done(record, fresh) is None or True:",
+        bites="j",
+        profile="aftermaths",
+    ),
+    Mutant(
         name="a switch is not asked",
         module="application.delivery.switched",
         old="halt = active(team.halts, record.tier, now)",

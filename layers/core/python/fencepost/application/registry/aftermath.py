@@ -43,8 +43,10 @@ class Aftermath:
 
     def _done(self, record: Execution, job: Job) -> object:
         """What came of it; None where nothing is to be done. Whoever changed the job meanwhile may have left it as it is."""
-        if record.state is ExecutionState.DEAD and job.pause_after_dead:
-            return self._after_death(job, job.pause_after_dead)
+        dead = record.state is ExecutionState.DEAD and job.pause_after_dead
+        paused = self._after_death(job, dead) if dead else None
+        if paused is not None:
+            return paused
         if job.delete_after_completion and shown_state(self.ports.store, job) is JobState.COMPLETED:
             return lifecycle.delete(self.ports, self._request(job, "its last firing is over"))
         return None
