@@ -48,7 +48,8 @@ def _long_ago(facts: Facts, job: JobFacts, records: list[Item], setting: str) ->
 
 
 def _end(facts: Facts, records: list[Item]) -> int:
-    return (max(new.get("ended", 0) for new in records) - facts.begin) * US
+    latest: int = max(new.get("ended", 0) for new in records)
+    return (latest - facts.begin) * US
 
 
 def _then(facts: Facts, job: JobFacts, records: list[Item]) -> Item:
