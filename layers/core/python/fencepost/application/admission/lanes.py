@@ -28,6 +28,7 @@ from fencepost.application.ports import Outgoing, QueueUnavailableError, tier_qu
 from fencepost.application.store import (
     Absent,
     Check,
+    Committed,
     Compare,
     Condition,
     Delete,
@@ -36,6 +37,7 @@ from fencepost.application.store import (
     Lacks,
     OutcomeUnknownError,
     Present,
+    Put,
     Query,
     StoreBusyError,
     Table,
@@ -126,7 +128,8 @@ def heads(context: Context, lane: str, now: datetime) -> Heads:
     for factor in READ_FACTORS:
         limit = want * factor
         page = list(items(context.store, Query(table=Table.CONTROL, pk=lane, first=start, limit=limit)))
-        found.extend(entry for entry in map(_readable, page) if entry is not None and entry.open(now))
+        entries = (_readable(context, item) for item in page)
+        found.extend(entry for entry in entries if entry is not None and entry.open(now))
         if len(page) < limit:
             return Heads(found, cut=False, empty=start is None and not page)
         if len(found) >= want:
@@ -194,15 +197,47 @@ def _as_read(record: Execution) -> Condition:
 def first(context: Context, lane: str) -> Entry | None:
     """The oldest of `lane`, whether its turn is reserved or not."""
     item = next(items(context.store, Query(table=Table.CONTROL, pk=lane, limit=1)), None)
-    return None if item is None else _readable(item)
+    return None if item is None else _readable(context, item)
 
 
-def _readable(item: Item) -> Entry | None:
-    """An entry that cannot be understood is passed over; its lane stays marked for those who can."""
+def at(context: Context, key: Key) -> Entry | None:
+    """The entry in a place; None where there is none, or none that can be understood. Raises NewerShapeError."""
+    item = context.store.get(key)
+    try:
+        return None if item is None else decode_entry(item)
+    except NewerShapeError:
+        raise
+    except UndecodableError:
+        return _mended(context, key)
+
+
+def _readable(context: Context, item: Item) -> Entry | None:
+    """What a later version wrote is passed over; its lane stays marked for those who can read it."""
     try:
         return decode_entry(item)
-    except UndecodableError:
+    except NewerShapeError:
         return None
+    except UndecodableError:
+        return _mended(context, Key(Table.CONTROL, item["pk"], item["sk"]))
+
+
+def _mended(context: Context, key: Key) -> Entry | None:
+    """An entry that nobody can read, written anew: its key names the record, and the record says all else. Nobody would
+    ever call whoever waits under it. One whose execution does not wait there goes. None where that was not to be had now.
+    """
+    with suppress(ValueError, StoreBusyError, OutcomeUnknownError):  # UndecodableError is a ValueError
+        where = keys.execution(ExecutionId.parse(key.sk.partition("#")[2]))
+        item = context.store.get(where)
+        record = None if item is None else decode_execution(item)
+        check = Check(key=where, condition=Absent() if record is None else _as_read(record))
+        if record is None or place(record) != key:
+            context.store.transact((check, Delete(key=key)), context.entropy.token())
+            return None
+        anew = encode_entry(record)
+        write = Put(key=key, item=anew, condition=Present())
+        if isinstance(context.store.transact((check, write), context.entropy.token()), Committed):
+            return decode_entry({**anew, "pk": key.pk, "sk": key.sk})
+    return None
 
 
 def wake_up(entry: Entry) -> Outgoing:

@@ -197,8 +197,7 @@ class OverlapGate:
         """Calls a holder that was given the turn and did not come, or whose worker was lost."""
         key = lanes.place(holder)
         if key is not None and key.pk == lane:
-            item = self._context.store.get(key)
-            entry = None if item is None else lanes.decode_entry(item)
+            entry = lanes.at(self._context, key)
             return self._pass_on(lock, entry, now) if entry is not None and entry.open(now) else False
         if holder.state is ExecutionState.RUNNING and _lapsed_lease(holder, now, self._context):
             wake = messages.wake(holder, at=now, now=now, limits=self._context.limits)

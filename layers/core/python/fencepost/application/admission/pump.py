@@ -18,8 +18,8 @@ from fencepost.application.admission.overlap import OverlapGate
 from fencepost.application.admission.slots import Slots
 from fencepost.application.admission.turns import NoTurn, Turns
 from fencepost.application.admission.waiting import TRANSIENT
-from fencepost.application.codec import UndecodableError
-from fencepost.application.store import StoreError
+from fencepost.application.codec import UndecodableError, is_newer
+from fencepost.application.store import Key, StoreError
 from fencepost.application.switches.reading import standing_team
 from fencepost.domain.model import Team
 
@@ -95,17 +95,22 @@ class Pump:
                     report.held += len(lanes.heads(self._context, lane, now).open)
 
     def _rounds(self, team: Team, deadline: datetime, report: PumpReport) -> None:
-        while self._round(team, deadline, report):
+        strange: set[Key] = set()
+        while self._round(team, deadline, report, strange):
             if self._context.clock.now() >= deadline:
                 report.unfinished = True
                 return
 
-    def _round(self, team: Team, deadline: datetime, report: PumpReport) -> bool:
-        """One look at who waits and what is free; whether another may find more."""
+    def _round(self, team: Team, deadline: datetime, report: PumpReport, strange: set[Key]) -> bool:
+        """One look at who waits and what is free; whether another may find more: there may be others behind those
+        `strange` ones that nobody here can read, however many they are.
+        """
         now = self._context.clock.now()
         line = self._lines.read(team, now)
         report.waiting = max(report.waiting, len(line.entries))
-        self._discard(line, now, report)
+        if self._discard(line, now, report, strange):
+            self._lines.forget(team.name)
+            return True
         for lane in line.empty:
             with self._by_itself(report):
                 report.marks_taken_down += self._marks.take_down(team.name, lane)
@@ -144,19 +149,27 @@ class Pump:
             report.trouble = report.trouble or error
             return None
 
-    def _discard(self, line: Line, now: datetime, report: PumpReport) -> None:
-        """Deletes entries whose execution does not wait in their lane; the cheap read only raises the suspicion."""
+    def _discard(self, line: Line, now: datetime, report: PumpReport, strange: set[Key]) -> bool:
+        """Deletes entries whose execution does not wait in their lane; the cheap read only raises the suspicion. Whether
+        some were put aside, since a later version wrote their records, that were not among the `strange` ones before.
+        """
         entries = {keys.execution(entry.execution): entry for entry in line.entries}
         try:
             found = self._context.store.batch_get(list(entries))
         except TRANSIENT as error:
             report.trouble = report.trouble or error
-            return
+            return False
+        known = len(strange)
         for key, entry in entries.items():
-            lane = found.get(key, {}).get("lane")
-            if lane != entry.key.pk:
-                with self._by_itself(report):
-                    report.discarded += lanes.dismiss(self._context, entry, now)
+            item = found.get(key, {})
+            if item.get("lane") == entry.key.pk and not is_newer(item):
+                continue
+            with self._by_itself(report):
+                away = lanes.dismiss(self._context, entry, now)
+                report.discarded += away
+                if away and is_newer(item):
+                    strange.add(key)
+        return len(strange) > known
 
     def _jobs(self, team: str, now: datetime, deadline: datetime, report: PumpReport) -> None:
         """The jobs of the team whose firings wait for each other; from a place drawn anew, so that none is always

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fencepost.application.admission.context import Context
-from fencepost.application.admission.lanes import decode_entry, encode_entry, place
+from fencepost.application.admission.lanes import at, encode_entry, place
 from fencepost.application.moves import Moved, moved, rewritten
 from fencepost.application.store import (
     Action,
@@ -116,5 +116,5 @@ def enter(context: Context, record: Execution, lane: str, note: str | None = Non
 def reserved_slot(context: Context, record: Execution) -> str | None:
     """The slot that waits for a WAITING record, by its entry; it may be somebody else's by now."""
     key = place(record)
-    item = None if key is None else context.store.get(key)
-    return None if item is None else decode_entry(item).slot
+    entry = None if key is None else at(context, key)
+    return None if entry is None else entry.slot

@@ -1,0 +1,104 @@
+"""Who waits behind what nobody here can read is called all the same; and who waits under such an entry is."""
+
+from __future__ import annotations
+
+from fencepost.application import keys
+from fencepost.application.codec import VERSION, encode_execution
+from fencepost.application.store import Item, Key, Put, Table
+from fencepost.domain.model import Execution, Overlap
+from fencepost.domain.states import ExecutionState
+from tests.support.admissions import Dice, Office
+
+MANY = 20
+
+
+def crowd(count: int, **facts: object) -> tuple[Office, Execution, list[Execution]]:
+    """A team's only slot in use, and so many who wait for it, the oldest first."""
+    office = Office.opened(dice=Dice(0.0))
+    office.team(cap=1)
+    holder = office.deliver(office.firing(**facts))  # type: ignore[arg-type]  # facts of a record
+    assert holder is not None
+    waiters = [office.firing(number + 1, **facts) for number in range(count)]  # type: ignore[arg-type]
+    assert [office.deliver(each) for each in waiters] == [None] * count
+    return office, holder, waiters
+
+
+def newer(office: Office, record: Execution) -> None:
+    """A later version has written the record."""
+    item = {**encode_execution(office.read(record)), "v": VERSION + 1}
+    office.store.write(Put(key=keys.execution(record.id), item=item))
+
+
+def spoil(office: Office, **facts: object) -> Key:
+    """Nobody can read the only entry there is."""
+    (entry,) = office.entries()
+    key = Key(Table.CONTROL, entry["pk"], entry["sk"])
+    office.store.write(Put(key=key, item={"v": 1, "tier": "dreams", **facts}))
+    return key
+
+
+def entry_of(office: Office) -> Item:
+    """The only entry there is, without its key."""
+    (entry,) = office.entries()
+    return {name: value for name, value in entry.items() if name not in {"pk", "sk"}}
+
+
+def test_R10_however_many_a_later_version_wrote_hold_up_nobody_behind_them() -> None:
+    office, holder, waiters = crowd(MANY + 1)
+    for each in waiters[:MANY]:
+        newer(office, each)
+    assert office.end(holder)
+    assert office.called() == [waiters[0].id]  # before anybody has looked at its record
+    office.clock.advance(seconds=61)
+    office.pump()
+    assert office.called() == [waiters[MANY].id]
+    assert len(office.entries()) == MANY + 1  # they stay for whoever can read them
+
+
+def test_R10_A1_who_waits_under_an_entry_that_nobody_can_read_is_called() -> None:
+    office, holder, (waiter,) = crowd(1)
+    before = entry_of(office)
+    spoil(office)
+    assert office.end(holder)
+    assert office.called() == [waiter.id]
+    assert {name: entry_of(office)[name] for name in before} == before
+    assert office.deliver(waiter) is not None
+    assert office.entries() == []
+
+
+def test_R10_who_is_called_already_takes_a_slot_though_its_entry_is_spoiled_meanwhile() -> None:
+    office, holder, (waiter,) = crowd(1)
+    assert office.end(holder)
+    assert office.called() == [waiter.id]
+    spoil(office)
+    office.clock.advance(seconds=1)  # that the team is full is no longer remembered
+    leased = office.deliver(waiter)
+    assert leased is not None
+    assert leased.state is ExecutionState.RUNNING
+
+
+def test_R10_an_entry_that_nobody_can_read_goes_where_nobody_waits_under_it() -> None:
+    office, holder, (waiter,) = crowd(1)
+    spoil(office)
+    elsewhere = {**encode_execution(office.read(waiter)), "state": "RETRY_WAIT"}
+    del elsewhere["lane"]
+    office.store.write(Put(key=keys.execution(waiter.id), item=elsewhere))
+    assert office.end(holder)
+    assert (office.entries(), office.called()) == ([], [])
+
+
+def test_R10_an_entry_of_a_later_version_stays_as_it_is() -> None:
+    office, holder, _ = crowd(1)
+    spoil(office, v=VERSION + 1)
+    assert office.end(holder)
+    assert (entry_of(office), office.called()) == ({"v": VERSION + 1, "tier": "dreams"}, [])
+
+
+def test_R10_E6_a_turn_of_a_job_is_not_lost_with_the_entry_of_its_holder() -> None:
+    office, holder, (waiter,) = crowd(1, job="alpha", overlap=Overlap.QUEUE)
+    assert office.end(holder)
+    assert office.called() == [waiter.id]  # and the message is lost
+    spoil(office)
+    office.clock.advance(seconds=61)
+    office.pump()
+    assert office.called() == [waiter.id]
