@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.delivery.dead_letters import (
     dead_letter_key,
     dead_letter_notified,
@@ -29,7 +30,7 @@ from fencepost.application.delivery.watch import Watch
 from fencepost.application.moves import rewritten
 from fencepost.application.planting import wake_timer
 from fencepost.application.ports import QueueUnavailableError
-from fencepost.application.store import OutcomeUnknownError, StoreBusyError
+from fencepost.application.store import Item, OutcomeUnknownError, StoreBusyError
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_ms
 from fencepost.domain.judgement import Early, Finished, Hold, Lapsed, LiveLease, Ready, judge
@@ -122,7 +123,7 @@ class DeadLetters:
         """Tells the team, and notes it only when everybody whom the team named has taken it."""
         facts = facts_of(record)
         item = self.tools.store.get(dead_letter_key(record))
-        if item is None or decode_dead_letter(item).notified_at is not None:
+        if item is None or _noted(item):
             return Acknowledge(why="the team was told", facts=facts)
         wanted = wants(NotificationKind.DEAD, team, self.tools.reads.job(record.id.uid))
         if wanted and not self.notices.send(NotificationKind.DEAD, record, team, now):
@@ -150,6 +151,18 @@ class DeadLetters:
             return Raced("somebody moved it after all")
         self.tools.hand_over(record, planted)
         return Acknowledge(why="it has a new wake-up", facts=facts_of(record))
+
+
+def _noted(item: Item) -> bool:
+    """Whether the dead letter says that the team was told. One that nobody can read does not, and the record says all that
+    there is to tell. Raises NewerShapeError.
+    """
+    try:
+        return decode_dead_letter(item).notified_at is not None
+    except NewerShapeError:
+        raise
+    except UndecodableError:
+        return False
 
 
 def _patient(disposition: Disposition, receives: int) -> Disposition:

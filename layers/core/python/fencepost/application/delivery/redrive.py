@@ -14,6 +14,7 @@ from fencepost.application.planting import wake_timer
 from fencepost.application.store import Action, StoreBusyError
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_ms
+from fencepost.domain.judgement import started
 from fencepost.domain.model import Caller, Execution, Job, Origin, Tier
 from fencepost.domain.states import ExecutionState, JobState
 
@@ -109,7 +110,7 @@ class Redrive:
 def _redriven_by(caller: Caller, record: Execution) -> bool:
     """Whether the record waits for what this caller's redrive asked for: it was tried before, and has not begun since."""
     waits = record.state in {ExecutionState.QUEUED, ExecutionState.WAITING} and record.attempt == 0
-    redriven_so = record.tier is Tier.RECOVERY and record.fence > 0
+    redriven_so = record.tier is Tier.RECOVERY and started(record)  # or it died without any attempt
     return waits and redriven_so and record.actor == caller.principal
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from fencepost.application import keys
-from fencepost.application.codec import decode_execution
-from fencepost.application.store import Query, Store, Table
+from fencepost.application.codec import UndecodableError, decode_execution
+from fencepost.application.store import Item, Query, Store, Table
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Execution
@@ -28,14 +29,14 @@ class DeadLetterPage:
 def list_dead_letters(
     store: Store, team: str, *, after: str | None = None, limit: int = MAX_PAGE
 ) -> DeadLetterPage:
-    """The newest dead letters of a team first; a letter whose record is no longer dead is left out."""
+    """The newest dead letters of a team first; a letter whose record is no longer dead, or cannot be read, is left out."""
     found: list[Execution] = []
     for batch in _letters(store, team, after, limit):
-        wanted = {sort_key: keys.execution(_identity(sort_key)) for sort_key in batch}
+        wanted = {sort_key: keys.execution(identity) for sort_key, identity in _named(batch)}
         items = store.batch_get(list(dict.fromkeys(wanted.values())))
         for sort_key, key in wanted.items():
-            record = decode_execution(items[key]) if key in items else None
-            if record is not None and record.team == team and record.state is ExecutionState.DEAD:
+            record = _dead(items.get(key) or store.get(key), team)  # a batch read proves no absence
+            if record is not None:
                 found.append(record)
             if len(found) >= limit:
                 return DeadLetterPage(items=tuple(found), after=sort_key)
@@ -61,5 +62,16 @@ def _letters(store: Store, team: str, after: str | None, size: int) -> Iterator[
         yield batch
 
 
-def _identity(sort_key: str) -> ExecutionId:
-    return ExecutionId.parse(sort_key.partition("#")[2])
+def _named(sort_keys: Sequence[str]) -> Iterator[tuple[str, ExecutionId]]:
+    for sort_key in sort_keys:
+        with suppress(ValueError):  # its neighbours are shown all the same
+            yield sort_key, ExecutionId.parse(sort_key.partition("#")[2])
+
+
+def _dead(item: Item | None, team: str) -> Execution | None:
+    try:
+        record = None if item is None else decode_execution(item)
+    except UndecodableError:
+        return None
+    ours = record is not None and record.team == team and record.state is ExecutionState.DEAD
+    return record if ours else None
