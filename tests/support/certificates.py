@@ -35,8 +35,13 @@ class Authority:
 
     def trusting(self) -> ssl.SSLContext:
         """A client's context that trusts this authority alone."""
-        pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
-        return ssl.create_default_context(cadata=pem)
+        return ssl.create_default_context(cafile=self.file())
+
+    def file(self) -> Path:
+        """Its own certificate, for whoever shall trust it."""
+        path = self.folder / "authority.pem"
+        path.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
+        return path
 
     def issue(self, *names: str) -> tuple[Path, Path]:
         """Paths of a certificate for the names (or addresses) and of its key."""

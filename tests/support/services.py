@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 import socketserver
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import urllib3
 
@@ -21,13 +23,14 @@ REGION = "eu-west-1"
 
 @dataclass
 class Service:
-    """Remembers requests, answers as told; with `hang` never, with `drop` by hanging up."""
+    """Remembers requests, answers as told; with `hang` never, with `drop` by hanging up. Over TLS with a `certificate`."""
 
     status: int = 200
     body: bytes = b"{}"
     headers: Mapping[str, str] = field(default_factory=dict)
     hang: threading.Event | None = None
     drop: bool = False
+    certificate: tuple[Path, Path] | None = None
     heard: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
     @contextmanager
@@ -42,12 +45,17 @@ class Service:
 
         with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
             server.daemon_threads = True
+            if self.certificate is not None:
+                tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                tls.load_cert_chain(*self.certificate)
+                server.socket = tls.wrap_socket(server.socket, server_side=True)
             thread = threading.Thread(
                 target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
             )
             thread.start()
             try:
-                yield f"http://127.0.0.1:{server.server_address[1]}"
+                scheme = "http" if self.certificate is None else "https"
+                yield f"{scheme}://127.0.0.1:{server.server_address[1]}"
             finally:
                 if self.hang is not None:
                     self.hang.set()

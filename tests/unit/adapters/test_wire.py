@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -12,6 +14,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as BotoCredentials
 from botocore.exceptions import (
+    BotoCoreError,
     ClientError,
     EndpointConnectionError,
 )
@@ -27,6 +30,7 @@ from fencepost.adapters.wire.service import SQS, WireClient
 from fencepost.adapters.wire.signature import Credentials, Signer
 from fencepost.application.ports import Outgoing, QueueName, Received
 from fencepost.application.store import Absent, Check, Delete, Key, Put, Query, Share, Table, Update, equals
+from tests.support.certificates import Authority
 from tests.support.clock import CountingEntropy, SettableClock
 from tests.support.services import NOW, Service, wire_client
 
@@ -127,6 +131,39 @@ def test_one_endpoint_shares_its_connections() -> None:
     made.dynamodb(Patience())
     made.dynamodb(Patience(read_seconds=0.2))
     assert len(made._pools) == 1
+
+
+def test_the_authorities_are_read_once_whatever_the_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reading takes longer than a call: a cold function opens ten connections for its first batch."""
+    authority, read = Authority(tmp_path), []
+    load = ssl.SSLContext.load_default_certs
+
+    def counted(context: ssl.SSLContext) -> None:
+        read.append(context)
+        load(context)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", counted)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file()))
+    service = Service(headers={"Connection": "close"}, certificate=authority.issue("127.0.0.1"))
+    with service.running() as endpoint:
+        made = clients("eu-west-1", {**ON_LAMBDA, "AWS_ENDPOINT_URL": endpoint})
+        for _ in range(3):
+            made.dynamodb(Patience()).get_item(TableName="t", Key={})
+            made.kms().decrypt(CiphertextBlob=b"x")
+    assert len(service.heard) == 6
+    assert len(read) == 1
+    assert (read[0].verify_mode, read[0].check_hostname) == (ssl.CERT_REQUIRED, True)
+
+
+def test_a_service_that_nobody_vouches_for_is_not_spoken_to(tmp_path: Path) -> None:
+    service = Service(certificate=Authority(tmp_path).issue("127.0.0.1"))
+    with service.running() as endpoint:
+        made = clients("eu-west-1", {**ON_LAMBDA, "AWS_ENDPOINT_URL": endpoint})
+        with pytest.raises(BotoCoreError, match="CERTIFICATE_VERIFY_FAILED"):
+            made.dynamodb(Patience()).get_item(TableName="t", Key={})
+    assert service.heard == []
 
 
 def test_queue_and_key_calls_are_repeated_while_they_may_pass() -> None:
