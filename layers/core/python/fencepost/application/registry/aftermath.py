@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from fencepost.application.registry import lifecycle
 from fencepost.application.registry.jobs import JobRequest
@@ -13,7 +13,7 @@ from fencepost.application.registry.results import Conflict
 from fencepost.application.registry.sweep import newest
 from fencepost.application.registry.views import shown_state
 from fencepost.application.store import StoreBusyError
-from fencepost.domain.identity import ExecutionKind
+from fencepost.domain.identity import ExecutionId, ExecutionKind
 from fencepost.domain.model import Caller, Execution, Job, Team
 from fencepost.domain.states import ExecutionState, JobState
 
@@ -44,28 +44,40 @@ class Aftermath:
     def _done(self, record: Execution, job: Job) -> object:
         """What came of it; None where nothing is to be done. Whoever changed the job meanwhile may have left it as it is."""
         dead = record.state is ExecutionState.DEAD and job.pause_after_dead
-        paused = self._after_death(job, dead) if dead else None
+        paused = self._after_death(job, record, dead) if dead else None
         if paused is not None:
             return paused
         if job.delete_after_completion and shown_state(self.ports.store, job) is JobState.COMPLETED:
             return lifecycle.delete(self.ports, self._request(job, "its last firing is over"))
         return None
 
-    def _after_death(self, job: Job, most: int) -> object:
-        if job.state is not JobState.ACTIVE or not self._dead_in_row(job, most):
+    def _after_death(self, job: Job, died: Execution, most: int) -> object:
+        if job.state is not JobState.ACTIVE or not self._dead_in_row(job, died, most):
             return None
         request = self._request(job, f"{most} firings in a row ended dead")
         return lifecycle.pause(self.ports, request, always_told=True)
 
-    def _dead_in_row(self, job: Job, most: int) -> bool:
-        """Whether the newest `most` firings that were tried, since the job last began to fire, are all dead."""
-        tried = (
-            record
-            for record in newest(self.ports.store, job.uid, ExecutionKind.OCCURRENCE, most + _LOOK_BEYOND)
-            if record.state in _TRIED and record.generation >= job.generation
-        )
-        last = list(islice(tried, most))
-        return len(last) == most and all(record.state is ExecutionState.DEAD for record in last)
+    def _dead_in_row(self, job: Job, died: Execution, most: int) -> bool:
+        """Whether the newest `most` firings that were tried, since the job last began to fire, are all dead. Where those
+        that are claimed ahead or still retried hide them, it looks farther back, and at last from the one that died.
+        """
+        tried: dict[ExecutionId, ExecutionState] = {}
+        for last, look in _looks(died, most):
+            found = list(newest(self.ports.store, job.uid, ExecutionKind.OCCURRENCE, look, last=last))
+            ours = (record for record in found if record.generation >= job.generation)
+            tried |= {record.id: record.state for record in ours if record.state in _TRIED}
+            states = list(tried.values())[:most]
+            if len(states) == most or len(found) < look or ExecutionState.SUCCEEDED in states:
+                return len(states) == most and ExecutionState.SUCCEEDED not in states
+        return False
 
     def _request(self, job: Job, note: str) -> JobRequest:
         return JobRequest(caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=note)
+
+
+def _looks(died: Execution, most: int) -> Iterator[tuple[str, int]]:
+    """From where on how many records are looked at: few nearly always tell."""
+    yield "~", most + _LOOK_BEYOND
+    yield "~", most + 20 * _LOOK_BEYOND
+    if died.id.kind is ExecutionKind.OCCURRENCE:
+        yield died.id.key, most + _LOOK_BEYOND

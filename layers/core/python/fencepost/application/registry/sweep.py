@@ -52,10 +52,12 @@ def waiting(store: Store, uid: str) -> Iterator[Execution]:
                 yield record
 
 
-def newest(store: Store, uid: str, kind: ExecutionKind, limit: int) -> Iterator[Execution]:
-    """The readable ones of the last `limit` records of one kind, from the end of their order."""
+def newest(
+    store: Store, uid: str, kind: ExecutionKind, limit: int, *, last: str = "~"
+) -> Iterator[Execution]:
+    """The readable ones of the last `limit` records of one kind, from the end of their order; `last`: from that key on."""
     query = Query(
-        table=Table.EXECUTIONS, pk=uid, first=f"{kind}#", last=f"{kind}#~", forward=False, limit=limit
+        table=Table.EXECUTIONS, pk=uid, first=f"{kind}#", last=f"{kind}#{last}", forward=False, limit=limit
     )
     for page in store.pages(query):
         for item in page:
