@@ -62,13 +62,13 @@ class Aftermath:
         that are claimed ahead or still retried hide them, it looks farther back, and at last from the one that died.
         """
         tried: dict[ExecutionId, ExecutionState] = {}
-        for last, look in _looks(died, most):
-            found = list(newest(self.ports.store, job.uid, ExecutionKind.OCCURRENCE, look, last=last))
+        for place, look in _looks(died, most):
+            found = list(newest(self.ports.store, job.uid, ExecutionKind.OCCURRENCE, look, last=place))
             ours = (record for record in found if record.generation >= job.generation)
             tried |= {record.id: record.state for record in ours if record.state in _TRIED}
-            states = list(tried.values())[:most]
-            if len(states) == most or len(found) < look or ExecutionState.SUCCEEDED in states:
-                return len(states) == most and ExecutionState.SUCCEEDED not in states
+            last = list(tried.values())[:most]
+            if len(last) == most or len(found) < look or ExecutionState.SUCCEEDED in last:
+                return len(last) == most and all(state is ExecutionState.DEAD for state in last)
         return False
 
     def _request(self, job: Job, note: str) -> JobRequest:
