@@ -61,6 +61,8 @@ def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack,
     account = AccountStack(app, stage)
     store = StoreStack(app, stage, names)
     service = ServiceStack(app, stage, names, store, contents)
+    # In a new account an API that logs is refused until the gateway has a role to log with.
+    service.add_stack_dependency(account)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     acknowledge(stage, account, store, service)
     return account, store, service

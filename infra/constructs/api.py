@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
-from infra.constructs.functions import log_retention
+from infra.constructs.functions import log_removal, log_retention
 from infra.names import Names
 from infra.routes import Route
 from infra.settings import Stage
@@ -53,7 +53,7 @@ class Api(Construct):
             "AccessLog",
             log_group_name=f"/aws/apigateway/{self._names.of('api')}",
             retention=log_retention(self._stage.log_days),
-            removal_policy=cdk.RemovalPolicy.RETAIN if self._stage.retain else cdk.RemovalPolicy.DESTROY,
+            removal_policy=log_removal(self._stage),
         )
 
     def _rest(self, handler: lambda_.IFunction) -> apigateway.RestApi:

@@ -89,7 +89,7 @@ class Functions(Construct):
             "Log",
             log_group_name=self._refs.names.log_group(function),
             retention=log_retention(self._stage.log_days),
-            removal_policy=cdk.RemovalPolicy.RETAIN if self._stage.retain else cdk.RemovalPolicy.DESTROY,
+            removal_policy=log_removal(self._stage),
         )
 
     def _role(self, scope: Construct, function: Fn, log: logs.LogGroup) -> iam.Role:
@@ -162,6 +162,13 @@ DUTIES: Mapping[Fn, str] = {
     Fn.SWEEP: "Each day: finds and heals what no wake-up would find any more",
     Fn.AUDIT: "Each day: works out what should have happened and compares the ledger",
 }
+
+
+def log_removal(stage: Stage) -> cdk.RemovalPolicy:
+    """What becomes of a log group whose stack goes. What a first deployment that failed has made is never kept: by its
+    fixed name it would stand in the way of the second.
+    """
+    return cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE if stage.retain else cdk.RemovalPolicy.DESTROY
 
 
 def log_retention(days: int) -> logs.RetentionDays:

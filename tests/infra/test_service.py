@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import aws_cdk as cdk
 import pytest
 
+from infra.app import build
 from infra.names import DELIVERERS, PASSES, TIERS, Fn
 from infra.permissions import GRANTS
 from infra.settings import AtMost, Pollers, StageError
-from infra.stages import STAGES, prod
+from infra.stacks.service import Contents
+from infra.stages import STAGES, dev, prod
 from tests.support.stacks import placeholders, resolved, routes, synthesise, synthesised
 
 pytestmark = pytest.mark.xdist_group("infra")
@@ -211,6 +214,15 @@ def test_every_log_group_ends_and_belongs_to_somebody(name):
     assert set(groups.values()) == {stage.stage.log_days}
 
 
+def test_a_first_deployment_that_failed_leaves_no_log_group_in_the_way_of_the_second():
+    """Names are fixed, so what a rollback kept would be there already. What was in use is kept."""
+    groups = synthesised("prod").resources("AWS::Logs::LogGroup").values()
+    assert {each["DeletionPolicy"] for each in groups} == {"RetainExceptOnCreate"}
+    assert {each["UpdateReplacePolicy"] for each in groups} == {"Retain"}
+    groups = synthesised("dev").resources("AWS::Logs::LogGroup").values()
+    assert {each["DeletionPolicy"] for each in groups} == {"Delete"}
+
+
 def methods(stage):
     """The routes of the template: path and method."""
     parents = stage.resources("AWS::ApiGateway::Resource")
@@ -276,6 +288,14 @@ def test_the_account_is_set_up_the_same_by_every_stage_and_outlives_them_all():
     assert templates[0] == templates[1] == templates[2]
     assert {each["DeletionPolicy"] for each in templates[0].values()} == {"Retain"}
     assert not any(each["Type"] == "AWS::ApiGateway::Account" for each in _of(synthesised("prod"), "service"))
+
+
+def test_the_gateway_has_a_role_to_log_with_before_an_api_asks_it_to_log():
+    """In an account without one an API that logs is refused, and nothing else orders the stacks."""
+    app = cdk.App(analytics_reporting=False)
+    account, store, service = build(app, dev(), Contents(assets=placeholders(), routes=routes()))
+    assert {each.stack_name for each in service.dependencies} == {account.stack_name, store.stack_name}
+    assert not account.dependencies
 
 
 def _of(stage, stack):
