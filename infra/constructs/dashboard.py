@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from infra import prices
+from infra.constructs.conditions import CLAIM_LAG_MS
 from infra.constructs.metrics import FIVE_MINUTES, MAX, P50, P99, SUM, Metrics, Own
 from infra.names import DEAD, DELIVERERS, TABLES, TIERS, Fn, Names
 from infra.settings import Stage
@@ -140,11 +141,11 @@ class Dashboard(Construct):
 
     def _claim_lag(self) -> cloudwatch.IWidget:
         lag = [self._metrics.own(Own.CLAIM_LAG_MS, stat) for stat in (P50, P99, MAX)]
-        horizon = cloudwatch.HorizontalAnnotation(value=self._stage.horizon * 1000, label="horizon")
+        late = cloudwatch.HorizontalAnnotation(value=CLAIM_LAG_MS, label="scans do not keep up")
         return cloudwatch.GraphWidget(
-            title="Claim lag, ms",
+            title="Claim lag: ms from due to the claim, 0 where claimed ahead",
             left=[metric.with_(label=metric.statistic) for metric in lag],
-            left_annotations=[horizon],
+            left_annotations=[late],
             width=THIRD,
         )
 

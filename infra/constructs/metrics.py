@@ -70,6 +70,14 @@ class Metrics:
         """What DynamoDB says of a table, as a sum."""
         return _aws("DynamoDB", metric, {"TableName": self.names.table(table)}, SUM)
 
+    def refused(self, table: str, metric: str) -> cloudwatch.MathExpression:
+        """What DynamoDB refused, 0 where it says nothing. It says nothing while it refuses nothing, and an alarm on a metric
+        of DynamoDB's own stays in its state then, whatever it is told of missing data: it would never end.
+        """
+        return cloudwatch.MathExpression(
+            expression="FILL(refused, 0)", using_metrics={"refused": self.table(table, metric)}, period=MINUTE
+        )
+
     def function(self, function: Fn, metric: str, stat: str = SUM) -> cloudwatch.Metric:
         """What Lambda says of a function."""
         return _aws("Lambda", metric, {"FunctionName": self.names.function(function)}, stat)

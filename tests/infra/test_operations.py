@@ -10,7 +10,7 @@ import pytest
 
 from infra.constructs.alarms import BURNS
 from infra.constructs.metrics import Own
-from infra.names import NAMESPACE
+from infra.names import NAMESPACE, TABLES
 from infra.stages import STAGES, dev
 from tests.support.stacks import ROOT, resolved, synthesise, synthesised
 
@@ -124,6 +124,33 @@ def test_silence_raises_the_alarms_of_what_must_not_fall_silent():
         3,
         "LessThanThreshold",
     )
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_claims_that_come_after_due_wake_somebody_before_firings_are_misfires(name):
+    """The lag counts from due, and is 0 while claims are ahead: a share of the horizon would be minutes too late."""
+    alarm = by_name(synthesised(name), "claim-lag")
+    assert (alarm["MetricName"], alarm["ExtendedStatistic"], alarm["Threshold"]) == (
+        "ClaimLagMs",
+        "p99",
+        1000,
+    )
+    assert (alarm["Period"], alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"]) == (60, 3, 5)
+
+
+def test_an_alarm_about_a_table_ends_when_the_table_refuses_nothing_any_more():
+    """DynamoDB then says nothing, and alarms on its own metrics keep their state: the next night would wake nobody."""
+    stage = synthesised("prod")
+    own = [each for each in stage.properties(ALARM) if each.get("Namespace") == "AWS/DynamoDB"]
+    assert own == []
+    for table in TABLES:
+        alarm = by_name(stage, f"{table}-hot-key")
+        (said,) = [each["Expression"] for each in alarm["Metrics"] if "Expression" in each]
+        (read,) = [each for each in alarm["Metrics"] if "MetricStat" in each]
+        assert said == f"FILL({read['Id']}, 0)"
+        assert read["MetricStat"]["Metric"]["Dimensions"] == [
+            {"Name": "TableName", "Value": stage.names.table(table)}
+        ]
 
 
 def test_what_a_share_of_the_sweep_found_stands_until_its_next_turn():
