@@ -14,7 +14,7 @@ from fencepost.client import cron, function
 from fencepost.client.cdk import Api, FencepostJobs
 
 API = Api(
-    endpoint="https://a1b2c3.execute-api.eu-central-1.amazonaws.com/prod",
+    endpoint="https://a1b2c3.execute-api.eu-central-1.amazonaws.com/live",
     arn="arn:aws:execute-api:eu-central-1:123456789012:a1b2c3/*",
 )
 
