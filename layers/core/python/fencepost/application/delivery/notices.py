@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fencepost.application.ports import Notifier
+from fencepost.domain.instants import to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Job, Origin, Team
 from fencepost.domain.notification import Notification, NotificationKind
+from fencepost.domain.outcome import OutcomeKind
 from fencepost.domain.states import ExecutionState
 
 
@@ -44,17 +46,28 @@ class Notices:
 
 
 def notification(kind: NotificationKind, record: Execution, now: datetime) -> Notification:
-    """What is told of a record. The occasion is its fence: a redrive that dies again is a new happening."""
+    """What is told of a record. The occasion is its fence: a redrive that dies again is a new happening. Where that one had
+    no lease, its fence is still the first one's, and its end tells the two apart.
+    """
+    occasion, ended = str(record.fence), record.ended_at
+    if kind is NotificationKind.DEAD and ended is not None and not _called(record):
+        occasion = f"{record.fence} {to_ms(ended)}"
     return Notification.of(
         kind,
         team=record.team,
         job=record.job,
-        occasion=str(record.fence),
+        occasion=occasion,
         at=record.ended_at or now,
         execution_id=str(record.id),
         due=record.due,
         reason=None if record.reason is None else record.reason.value,
     )
+
+
+def _called(record: Execution) -> bool:
+    """Whether the record's last attempt since it was last queued was one under its fence."""
+    last = record.attempts[-1] if record.attempts and record.attempt else None
+    return last is not None and last.fence == record.fence and last.outcome != OutcomeKind.CIRCUIT_OPEN
 
 
 def wants(kind: NotificationKind, team: Team, job: Job | None) -> bool:
