@@ -59,6 +59,15 @@ class TestHalts:
         assert len(held) == 5
         assert resumed(held, (), now + timedelta(hours=49)) == ()
 
+    def test_a_pause_by_a_clock_that_is_ahead_outlives_flips_by_one_that_is_behind(self):
+        ahead = timedelta(seconds=4)
+        held = paused((), (Tier.BULK,), replace(WANTED, since=NOON + ahead), NOON + ahead)
+        both = paused(held, (Tier.STANDARD,), WANTED, NOON)
+        assert shut(both, NOON + ahead) == {Tier.BULK, Tier.STANDARD}
+        assert shut(resumed(both, (Tier.STANDARD,), NOON), NOON + ahead) == {Tier.BULK}
+        assert [halt.tier for halt in paused(both, (Tier.BULK,), WANTED, NOON)].count(Tier.BULK) == 1
+        assert shut(resumed(both, (Tier.BULK,), NOON), NOON + ahead) == {Tier.STANDARD}
+
     def test_only_what_was_held_longer_than_the_grace_was_missed(self):
         held = resumed(halts(NOON, Tier.BULK), (Tier.BULK,), after(10))
         found = [

@@ -34,6 +34,12 @@ class Halt:
         """Whether it holds at `now`."""
         return self.since <= now and (self.until is None or now < self.until)
 
+    def over(self, now: datetime) -> bool:
+        """Whether it has ended. One that began by a clock that is a moment ahead of this one has not, though it is not yet
+        active by this one.
+        """
+        return self.until is not None and self.until <= now
+
     @property
     def says(self) -> str:
         """Who holds what, for the records that it holds."""
@@ -54,7 +60,7 @@ def active(halts: Iterable[Halt], tier: Tier, now: datetime) -> Halt | None:
 def paused(halts: Sequence[Halt], tiers: Iterable[Tier], wanted: Halt, now: datetime) -> tuple[Halt, ...]:
     """`halts` with `tiers` held as `wanted` says; one that is held already keeps its beginning."""
     chosen = frozenset(tiers)
-    held = {halt.tier: halt for halt in halts if halt.tier in chosen and halt.active(now)}
+    held = {halt.tier: halt for halt in halts if halt.tier in chosen and not halt.over(now)}
     rest = [halt for halt in halts if halt not in held.values()]
     begun = [
         replace(wanted, tier=tier, since=held[tier].since if tier in held else now)
@@ -68,7 +74,7 @@ def resumed(halts: Sequence[Halt], tiers: Iterable[Tier], now: datetime) -> tupl
     """`halts` with those of `tiers` that hold ended now."""
     chosen = frozenset(tiers)
     return _remembered(
-        [replace(halt, until=now) if halt.tier in chosen and halt.active(now) else halt for halt in halts],
+        [replace(halt, until=now) if halt.tier in chosen and not halt.over(now) else halt for halt in halts],
         now,
     )
 
@@ -78,7 +84,7 @@ def _remembered(halts: Sequence[Halt], now: datetime) -> tuple[Halt, ...]:
     kept: list[Halt] = []
     for tier in Tier:
         of_tier = [halt for halt in halts if halt.tier is tier]
-        open_ones = [halt for halt in of_tier if halt.active(now)]
+        open_ones = [halt for halt in of_tier if not halt.over(now)]
         ended = [halt for halt in of_tier if halt.until is not None and now - KEPT < halt.until <= now]
         kept += [*sorted(ended, key=lambda halt: halt.since)[-KEPT_OF_TIER:], *open_ones]
     return tuple(kept)
