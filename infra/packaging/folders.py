@@ -31,7 +31,7 @@ def built(name: str, key: str, build: Callable[[Path], None], under: Path = BUIL
     draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=under))
     try:
         build(draft)
-        draft.chmod(0o755)
+        _readable(draft)
         draft.rename(folder)
     except OSError:
         if not folder.exists():
@@ -39,6 +39,15 @@ def built(name: str, key: str, build: Callable[[Path], None], under: Path = BUIL
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder
+
+
+def _readable(folder: Path) -> None:
+    """Modes travel in the zip, and a function runs as another user: what only its packer may read, it cannot import."""
+    for path in (folder, *folder.rglob("*")):
+        wanted = 0o755 if path.is_dir() else 0o644
+        mode = path.stat().st_mode
+        if mode & wanted != wanted:
+            path.chmod(mode | wanted)
 
 
 def _forget(name: str, under: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -215,6 +217,23 @@ def test_a_folder_is_built_once_and_whole_or_not_at_all(tmp_path):
     with pytest.raises(RuntimeError, match="interrupted"):
         built("thing", "b", fail, under=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thing-a"]
+
+
+def test_a_folder_can_be_read_by_whoever_runs_it_whatever_the_umask_of_whoever_packs(tmp_path):
+    """A function runs as another user than the one whose modes are in the zip: it would fail to import itself."""
+
+    def build(folder):
+        (folder / "python").mkdir()
+        (folder / "python" / "module.py").write_text("")
+        (folder / "python" / "program").touch(0o700)
+
+    before = os.umask(0o077)
+    try:
+        made = built("thing", "key", build, under=tmp_path)
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (made, *made.rglob("*"))}
+    assert modes == {"thing-key": 0o755, "python": 0o755, "module.py": 0o644, "program": 0o744}
 
 
 def test_without_the_lambdas_python_the_build_says_so_and_goes_on(capsys, monkeypatch):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -161,6 +163,16 @@ print(handler.__name__)
     )
 
     assert (ran.returncode, ran.stdout.strip()) == (0, "handler"), ran.stderr
+
+
+def test_the_code_can_be_read_by_whoever_runs_it_whatever_the_umask_of_whoever_packs():
+    before = os.umask(0o077)
+    try:
+        packed = asset()
+    finally:
+        os.umask(before)
+    kinds = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in packed.rglob("*")}
+    assert kinds == {(True, 0o755), (False, 0o644)}
 
 
 def test_the_example_synthesises():

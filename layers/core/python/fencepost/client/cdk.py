@@ -130,4 +130,7 @@ def asset() -> Path:
             copy = folder / "fencepost" / source.relative_to(PACKAGE)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)
+    # Modes travel in the zip, and the function runs as another user than whoever packed it under whatever umask.
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return folder
