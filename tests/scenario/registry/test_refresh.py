@@ -199,6 +199,22 @@ def test_B10_a_timer_is_found_where_the_jitter_of_the_old_rules_put_it(jitter: i
     assert (moved.before, moved.after) == (old.instant, from_wire("2026-11-06T16:00:00Z"))
 
 
+def test_B10_the_count_of_firings_goes_on_where_only_the_timer_knows_it() -> None:
+    """After a resume the next firing's number is in its timer, and in no record of its generation."""
+    registry = Registry.at("2026-11-04T20:00:00Z")
+    registry.put("report", {**NINE, "max_firings": 9})
+    claimed(registry, "report", "2026-11-04T17:00:00Z", NEW_OFFSET, tzdata_version())
+    registry.pause("report")
+    registry.resume("report")
+    [resumed] = [timer for timer in registry.timers() if timer.sequence == 3]
+    assert resumed.ordinal == 2
+    registry.store.write(Delete(key=keys.timer(next(t for t in registry.timers() if t.sequence == 1))))
+    planted_by_old_rules(registry, "report", "2026-11-05T17:00:00Z")
+    assert len(refreshed(registry).moved) == 1
+    [timer] = registry.timers(4)
+    assert (timer.instant, timer.ordinal) == (from_wire("2026-11-05T16:00:00Z"), 2)
+
+
 @pytest.mark.parametrize("begins", [None, "2025-11-06T16:00:00Z"])
 def test_B10_a_job_of_whose_last_firing_nothing_is_on_record_any_more_moves_too(begins: str | None) -> None:
     registry = Registry.at("2026-10-05T15:30:00Z")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from fencepost.application import keys
+from fencepost.application.codec import UndecodableError, decode_timer
 from fencepost.application.planting import fire_timer
 from fencepost.application.registry.commit import Done, commit
 from fencepost.application.registry.job_changes import Change, Current, Moment, regenerated
@@ -15,7 +17,7 @@ from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current
 from fencepost.application.registry.unreadable import Unreadable, UnreadableJobError
 from fencepost.application.scanning.succession import newest_of_generation
-from fencepost.application.store import Absent, Check, Key, StoreBusyError
+from fencepost.application.store import Absent, Check, Item, Key, StoreBusyError
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Bucket, Caller, Execution, Job
@@ -131,15 +133,27 @@ def _plan(ports: RegistryPorts, current: Current, now: datetime) -> _Planned | _
     if last is not None:
         claimed = last.until or last.id.nominal or last.due
     following = _following(job, last, claimed, remembered)
-    planted = _planted_instant(ports, job, following or claimed, claimed, now)
-    if planted is None or planted == following:
+    found = _planted(ports, job, following or claimed, claimed, now)
+    if found is None or found[0] == following:
         return _Stays()
+    planted, item = found
     if _id(newest_of_generation(ports.store, job)) != _id(
         last
     ):  # what was found follows a claim of this very moment
         return None
     moved = Moved(job=job.name, before=planted, after=following)
-    return _Planned(_replanted(current, last, claimed, moved, Moment(now=now, limits=ports.limits)), moved)
+    at = Moment(now=now, limits=ports.limits, ordinal=_ordinal(item, last))
+    return _Planned(_replanted(current, claimed, moved, at), moved)
+
+
+def _ordinal(item: Item, last: Execution | None) -> int:
+    """Which firing it is, by the last one's record and by the timer that is replaced: of the first one after an edit or a
+    resume the timer alone tells.
+    """
+    after = 1 if last is None else last.ordinal + (last.state is not ExecutionState.SKIPPED)
+    with suppress(UndecodableError):
+        return max(after, decode_timer(item).ordinal)
+    return after
 
 
 def _id(record: Execution | None) -> ExecutionId | None:
@@ -154,13 +168,7 @@ def _following(job: Job, last: Execution | None, claimed: datetime, remembered: 
     return next_after_refresh(job.schedule, claimed, timedelta(seconds=last.offset))
 
 
-def _replanted(
-    current: Current,
-    last: Execution | None,
-    claimed: datetime,
-    moved: Moved,
-    at: Moment,
-) -> Change:
+def _replanted(current: Current, claimed: datetime, moved: Moved, at: Moment) -> Change:
     """The change, which holds only while nobody has claimed the timer that it replaces."""
     job = replace(current.job, revision=current.job.revision + 1, updated_at=at.now)
     change = Change(what="tz_refresh", before=current, job=job, detail=current.detail)
@@ -170,15 +178,14 @@ def _replanted(
     change = replace(change, job=regenerate, checks=(unclaimed,))
     if moved.after is None:
         return change
-    ordinal = 1 if last is None else last.ordinal + (last.state is not ExecutionState.SKIPPED)
-    timer = fire_timer(regenerate, moved.after, ordinal=ordinal, now=at.now, limits=at.limits)
+    timer = fire_timer(regenerate, moved.after, ordinal=at.ordinal, now=at.now, limits=at.limits)
     return replace(change, timer=timer)
 
 
-def _planted_instant(
+def _planted(
     ports: RegistryPorts, job: Job, near: datetime, claimed: datetime, now: datetime
-) -> datetime | None:
-    """The instant of the job's live timer, looked for where rules may have moved it from; `near` itself first."""
+) -> tuple[datetime, Item] | None:
+    """The job's live timer and its instant, looked for where rules may have moved it from; `near` itself first."""
     apart = _apart(job, near)
     wanted = {
         key: instant
@@ -187,7 +194,7 @@ def _planted_instant(
         for key in _lies(job, instant, apart, now, ports.limits)
     }
     found = ports.store.batch_get(list(wanted))
-    return next((instant for key, instant in wanted.items() if key in found), None)
+    return next(((instant, found[key]) for key, instant in wanted.items() if key in found), None)
 
 
 def _lies(job: Job, instant: datetime, apart: timedelta, now: datetime, limits: Limits) -> Iterator[Key]:
