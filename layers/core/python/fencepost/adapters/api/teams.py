@@ -104,14 +104,21 @@ def delete(request: Request) -> Answer:
 
 
 def _declare(request: Request, draw: DrawTeam) -> Answer:
-    wanted = precondition(request.headers)
+    wanted, caps = precondition(request.headers), dict[str, int]()
+
+    def drawn(current: Team | None) -> TeamDraft:
+        caps[request.team] = 0 if current is None else current.max_concurrency
+        return draw(current)
+
     outcome = declare_team(
         request.services.registry,
         TeamRequest(caller=request.caller, team=request.team, expected=wanted.revision, absent=wanted.absent),
-        draw,
+        drawn,
     )
     match outcome:
         case TeamDone(team=team, created=created):
+            if not created and team.max_concurrency > caps[team.name]:
+                request.services.upkeep.pump_raised(team.name, request.now)
             return Answer(
                 status=201 if created else 200,
                 body=render.team(team, request.services.now()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fencepost.application import messages
@@ -15,7 +15,7 @@ from fencepost.application.registry.departures import Departures
 from fencepost.application.restoring.opening import Opening
 from fencepost.application.restoring.recovery import Recovery
 from fencepost.application.store import StoreError
-from fencepost.application.switches.flipping import Switches
+from fencepost.application.switches.flipping import SETTLED_SECONDS, Switches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +39,10 @@ class Upkeep:
         """Asks for a step soon; if that fails, the tick asks for it."""
         with suppress(QueueUnavailableError):
             self.queues.send([messages.step(errand)])
+
+    def pump_raised(self, team: str, now: datetime) -> None:
+        """Asks for a pump of a team that may run more at once, for when no process believes any longer that its cap is what
+        it was; if that fails, the tick asks for it.
+        """
+        with suppress(QueueUnavailableError):
+            self.queues.send([replace(messages.pump(team, now), delay=SETTLED_SECONDS)])
