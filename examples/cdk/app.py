@@ -36,8 +36,10 @@ class Ledger(cdk.Stack):
             "target": function(close_books.function_arn),
             "overlap": "skip",
         }
-        jobs = FencepostJobs(self, "Jobs", api=API, team="payments", jobs={"nightly": nightly})
-        # The team's principals must name this role: fencepost team put payments --principal ...
+        # The team's principals must name this role before the stack is deployed: fencepost team put payments --principal ...
+        jobs = FencepostJobs(
+            self, "Jobs", api=API, team="payments", jobs={"nightly": nightly}, role="payments-jobs"
+        )
         cdk.CfnOutput(self, "Principal", value=jobs.role.role_arn)
 
 

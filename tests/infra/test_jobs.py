@@ -142,6 +142,15 @@ def test_a_role_of_ones_own_is_used_as_it_is():
     )
 
 
+def test_a_role_may_be_given_a_name_so_that_a_team_can_name_it_before_it_is_made():
+    """Without one nobody knows it before the first deployment, which is refused for it and takes the role back."""
+    stack = cdk.Stack(cdk.App(), "Ledger")
+    FencepostJobs(stack, "Jobs", api=API, team="payments", jobs={}, role="payments-jobs")
+
+    template = assertions.Template.from_stack(stack)
+    template.has_resource_properties("AWS::IAM::Role", {"RoleName": "payments-jobs"})
+
+
 def test_the_code_needs_nothing_but_itself_and_botocore():
     """As on Lambda, whose runtime brings botocore and what that needs; anything else would not be there."""
     program = """

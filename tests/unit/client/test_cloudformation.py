@@ -181,13 +181,49 @@ def test_cloudformation_is_told_how_it_went(payments, cloudformation, monkeypatc
     monkeypatch.setattr("fencepost.client.cloudformation.Fencepost", lambda **_: payments)
 
     handler(event("Create", {"a": HOURLY}, ResponseURL=url), None)
-    handler(event("Create", {"a": {**HOURLY, "tier": "gold"}}, ResponseURL=url), None)
+    handler(event("Update", {"a": {**HOURLY, "tier": "gold"}}, ResponseURL=url), None)
 
     good, bad = told
     assert (good["Status"], good["RequestId"], good["Data"]) == ("SUCCESS", "r-1", {"Jobs": 1})
     assert good["PhysicalResourceId"] == bad["PhysicalResourceId"]
     assert bad["Status"] == "FAILED"
     assert "a: tier" in bad["Reason"]
+
+
+def test_a_stack_that_may_not_declare_can_be_rolled_back(front, cloudformation, monkeypatch):
+    """The first deployment of a role that no team knows yet: the deletion that follows is refused as well."""
+    url, told = cloudformation
+    stranger = client(front, by="AKIDSTRANGER")
+    monkeypatch.setattr("fencepost.client.cloudformation.Fencepost", lambda **_: stranger)
+
+    handler(event("Create", {"a": HOURLY}, ResponseURL=url), None)
+    gone = {"PhysicalResourceId": told[0]["PhysicalResourceId"], "ResponseURL": url}
+    handler(event("Delete", {"a": HOURLY}, **gone), None)
+
+    assert [each["Status"] for each in told] == ["FAILED", "SUCCESS"]
+    assert "NotAllowedError" in told[0]["Reason"]
+    assert told[0]["PhysicalResourceId"] == told[1]["PhysicalResourceId"]
+
+
+def test_what_a_creation_wrote_before_it_failed_is_deleted_with_it(front, cloudformation, monkeypatch):
+    url, told = cloudformation
+    wire = InProcess(front)
+    payments = client(front, transport=wire)
+    monkeypatch.setattr("fencepost.client.cloudformation.Fencepost", lambda **_: payments)
+    happen(payments, event("Create", {"a": HOURLY}))
+    monkeypatch.setattr("fencepost.client.cloudformation.apply", _broken)
+
+    handler(event("Create", {"a": HOURLY, "b": HOURLY}, ResponseURL=url), None)
+    monkeypatch.undo()
+    gone = event("Delete", {}, request="r-2", PhysicalResourceId=told[0]["PhysicalResourceId"])
+    happen(payments, gone)
+
+    assert told[0]["Status"] == "FAILED"
+    assert names(payments) == []
+
+
+def _broken(*_: object, **__: object) -> Any:
+    raise NotDeclaredError("b: the service has other worries")
 
 
 def test_cloudformation_is_told_whatever_goes_wrong(cloudformation):

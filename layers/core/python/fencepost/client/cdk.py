@@ -53,7 +53,8 @@ class Api:
 class FencepostJobs(Construct):
     """Declares `jobs` (by name, as a file of jobs holds them) for `team`; values of the stack may be part of them.
 
-    `role`: one that exists already, and that may call for the team.
+    `role`: one that exists already, and that may call for the team; or a name for the construct's own, so that the team can
+    name it among its principals before the first deployment. A stack that may not declare rolls back.
     """
 
     def __init__(
@@ -64,10 +65,12 @@ class FencepostJobs(Construct):
         api: Api,
         team: str,
         jobs: Mapping[str, Mapping[str, Any]],
-        role: iam.IRole | None = None,
+        role: iam.IRole | str | None = None,
     ) -> None:
         super().__init__(scope, name)
-        self.role: iam.IRole = role or self._own_role(team, api.arn)
+        named = role if isinstance(role, str) else None
+        given = None if isinstance(role, str) else role
+        self.role: iam.IRole = given or self._own_role(team, api.arn, named)
         self.function = lambda_.Function(
             self,
             "Declare",
@@ -94,7 +97,7 @@ class FencepostJobs(Construct):
         )
         self.resource.node.add_dependency(self.role)
 
-    def _own_role(self, team: str, api_arn: str) -> iam.Role:
+    def _own_role(self, team: str, api_arn: str, called: str | None) -> iam.Role:
         """May write its log and declare jobs of this team, nothing else."""
         paths = [f"{method}/v1/teams/{team}/{path}" for method, path in map(str.split, CALLS)]
         calls = iam.PolicyStatement(
@@ -114,6 +117,7 @@ class FencepostJobs(Construct):
         return iam.Role(
             self,
             "Role",
+            role_name=called,
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description=f"Declares jobs of {team}",
             inline_policies={"declare": iam.PolicyDocument(statements=[calls, log])},

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,8 @@ from fencepost.client.fencepost import Fencepost
 from fencepost.client.planning import Action, Plan, Prune, Step, plan
 
 LABEL = "cloudformation"
+UNDECLARED = "undeclared-"
+"""How the id of a resource begins whose creation ended before anything was written."""
 LONGEST_REASON = 2000
 _TAG = 20
 
@@ -48,12 +50,15 @@ class Outcome:
 def handler(event: Event, context: object) -> None:
     """The Lambda function: does what the event asks for, and tells CloudFormation how it went, whatever happened."""
     del context
+    known = f"{UNDECLARED}{tag(event)}" if event["RequestType"] == "Create" else physical_id(event)
     try:
-        outcome = on_event(event)
+        work = prepare(event)
+        known = physical_id(event)  # from here on there may be jobs
+        outcome = work()
         told = {"Status": "SUCCESS", "PhysicalResourceId": outcome.physical_id, "Data": dict(outcome.data)}
     except Exception as error:  # noqa: BLE001 - a resource that is never answered hangs its stack for an hour
         reason = f"{type(error).__name__}: {error}"[:LONGEST_REASON]
-        told = {"Status": "FAILED", "PhysicalResourceId": physical_id(event), "Reason": reason}
+        told = {"Status": "FAILED", "PhysicalResourceId": known, "Reason": reason}
     same = {name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")}
     body = json.dumps({**same, **told}).encode()
     urllib3.PoolManager(retries=urllib3.Retry(3, allowed_methods=None)).request(
@@ -63,20 +68,34 @@ def handler(event: Event, context: object) -> None:
 
 def on_event(event: Event, connect: Connect | None = None) -> Outcome:
     """Carries the event out. Raises FencepostError; repeating an event is harmless."""
+    return prepare(event, connect)()
+
+
+def prepare(event: Event, connect: Connect | None = None) -> Callable[[], Outcome]:
+    """What is to be done, read and planned; nothing is written before it is called. Raises FencepostError.
+
+    A creation that was refused is followed by a deletion when its stack rolls back. Whoever may not declare may not delete
+    either, so that deletion asks nobody: the stack would be stuck.
+    """
+    if event["RequestType"] == "Delete" and event["PhysicalResourceId"].startswith(UNDECLARED):
+        return lambda: Outcome(physical_id=event["PhysicalResourceId"], data={})
     properties = event["ResourceProperties"]
     client = (connect or _connect)(properties)
     labels = {LABEL: tag(event)}
     if event["RequestType"] == "Delete":
-        _carry_out(client, _leaving(client, labels), event)
-        return Outcome(physical_id=event["PhysicalResourceId"], data={})
+        leaving = _leaving(client, labels)
+        return lambda: _done(
+            client, leaving, event, Outcome(physical_id=event["PhysicalResourceId"], data={})
+        )
     declared = read_jobs(json.loads(properties["Jobs"]))
     jobs = {
         name: {**job, "labels": {**job.get("labels", {}), **labels}} for name, job in declared.jobs.items()
     }
     planned = plan(client, jobs, prune=Prune(labels=labels))
     _refuse(planned, labels)
-    _carry_out(client, planned, event)
-    return Outcome(physical_id=physical_id(event), data={"Jobs": len(jobs)})
+    return lambda: _done(
+        client, planned, event, Outcome(physical_id=physical_id(event), data={"Jobs": len(jobs)})
+    )
 
 
 def tag(event: Event) -> str:
@@ -116,10 +135,11 @@ def _foreign(step: Step, labels: Mapping[str, str]) -> bool:
     return step.action is Action.CHANGE and any(change.field in fields for change in step.changes)
 
 
-def _carry_out(client: Fencepost, planned: Plan, event: Event) -> None:
+def _done(client: Fencepost, planned: Plan, event: Event, outcome: Outcome) -> Outcome:
     applied = apply(client, planned, key=str(event["RequestId"]))
     if applied.failed:
         raise NotDeclaredError("; ".join(f"{each.step.name}: {each.result.error}" for each in applied.failed))
+    return outcome
 
 
 def _connect(properties: Event) -> Fencepost:
