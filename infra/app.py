@@ -1,6 +1,6 @@
 """Synthesises one stage: `python -m infra.deploy deploy --all -c stage=dev`, or `python -m infra.app` for the templates.
 
-Context: `stage` (dev, staging, prod), `account`, `region`, `admins` (principals, by commas); after a restore `restored` (the suffix of the restored
+Context: `stage` (dev, staging, prod), `account`, `region`, `admins` (principals, by commas), `callers` (other accounts, by commas); after a restore `restored` (the suffix of the restored
 tables), `replaced` (that of the tables before, where they are not the store's own) and `no_fire_before` (the instant up to which nothing is fired).
 """
 
@@ -42,12 +42,27 @@ def stage_of(context: Mapping[str, str | None]) -> Stage:
         replaced=context.get("replaced") or stage.replaced,
         no_fire_before=context.get("no_fire_before") or stage.no_fire_before,
         closed=context.get("closed") == "true" or stage.closed,
-        admins=tuple(filter(None, (context.get("admins") or "").split(","))) or stage.admins,
+        admins=_words(context.get("admins")) or stage.admins,
+        callers=_words(context.get("callers")) or stage.callers,
     )
     return stage.check()
 
 
-CONTEXT = ("stage", "account", "region", "restored", "replaced", "no_fire_before", "closed", "admins")
+def _words(text: str | None) -> tuple[str, ...]:
+    return tuple(filter(None, (text or "").split(",")))
+
+
+CONTEXT = (
+    "stage",
+    "account",
+    "region",
+    "restored",
+    "replaced",
+    "no_fire_before",
+    "closed",
+    "admins",
+    "callers",
+)
 
 
 def build(app: cdk.App, stage: Stage, contents: Contents) -> tuple[AccountStack, StoreStack, ServiceStack]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -91,7 +92,8 @@ class Objective:
 class Stage:
     """Everything that tells one stage from another.
 
-    `account_concurrency` is the Lambda quota of the account, `reserved_elsewhere` what other stages and services
+    `callers` are the other accounts whose principals may call the API, where their own policies let them, as a team's
+    principals. `account_concurrency` is the Lambda quota of the account, `reserved_elsewhere` what other stages and services
     reserve of it. `no_fire_before` is an RFC 3339 instant: older timers are recorded as skipped, not fired.
     `restored` is the suffix of restored tables, and such a stage fires nothing until `fencepost recover` opens it;
     `replaced` is the suffix of those that they replace, by default the store's own. A `closed` stage has no tick: nothing is claimed until it is deployed open again.
@@ -115,6 +117,7 @@ class Stage:
     demand_bytecode: bool = False
     objective: Objective = field(default_factory=Objective)
     admins: tuple[str, ...] = ()
+    callers: tuple[str, ...] = ()
     alarm_emails: tuple[str, ...] = ()
     runbook: str = "docs/runbook.md"
     no_fire_before: str | None = None
@@ -124,7 +127,7 @@ class Stage:
 
     def check(self) -> Stage:
         """Itself. Raises StageError with every fault."""
-        faults = [*self._concurrency(), *self._pollers(), *self._times(), *self._tables()]
+        faults = [*self._concurrency(), *self._pollers(), *self._times(), *self._tables(), *self._callers()]
         if faults:
             raise StageError(f"stage {self.name}: " + "; ".join(faults))
         return self
@@ -180,6 +183,11 @@ class Stage:
         ]
         if missing or unfed:
             yield f"no room for {', '.join(missing) or 'nothing'}; no polling for {', '.join(unfed) or 'nothing'}"
+
+    def _callers(self) -> Iterator[str]:
+        for account in self.callers:
+            if not re.fullmatch(r"\d{12}", account):
+                yield f"callers: {account} is no account; it must be twelve digits"
 
     def _tables(self) -> Iterator[str]:
         for table, size in self.tables.items():

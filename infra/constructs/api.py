@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_wafv2 as waf
@@ -72,6 +73,24 @@ class Api(Construct):
                 authorization_type=apigateway.AuthorizationType.IAM
             ),
             deploy_options=self._options(),
+            policy=self._callers(),
+        )
+
+    def _callers(self) -> iam.PolicyDocument | None:
+        """Whoever is of another account has to be let in on both sides: here, and by a policy of its own. Callers of this
+        account need theirs alone, with this one or without.
+        """
+        if not self._stage.callers:
+            return None
+        return iam.PolicyDocument(
+            statements=[
+                iam.PolicyStatement(
+                    sid="OtherAccounts",
+                    principals=[iam.AccountPrincipal(account) for account in self._stage.callers],
+                    actions=["execute-api:Invoke"],
+                    resources=["execute-api:/*"],
+                )
+            ]
         )
 
     def _options(self) -> apigateway.StageOptions:

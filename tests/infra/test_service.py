@@ -251,6 +251,17 @@ def test_every_method_demands_a_signature(name):
     assert {each["AuthorizationType"] for each in methods(stage).values()} == {"AWS_IAM"}
 
 
+def test_other_accounts_call_only_where_the_stage_names_them():
+    """A signature of another account has to be let in by the API as well as by that account."""
+    assert "Policy" not in synthesised("prod").one("AWS::ApiGateway::RestApi")
+    stage = synthesise(replace(dev(), callers=("111122223333", "444455556666")))
+    (statement,) = stage.one("AWS::ApiGateway::RestApi")["Policy"]["Statement"]
+    assert (statement["Effect"], statement["Action"]) == ("Allow", "execute-api:Invoke")
+    named = [resolved(each) for each in statement["Principal"]["AWS"]]
+    assert [each.split(":")[4:] for each in named] == [["111122223333", "root"], ["444455556666", "root"]]
+    assert {each["AuthorizationType"] for each in methods(stage).values()} == {"AWS_IAM"}
+
+
 def test_path_parts_are_a_literal_or_one_variable():
     for resource in synthesised("prod").properties("AWS::ApiGateway::Resource"):
         part = resource["PathPart"]

@@ -98,6 +98,12 @@ def test_the_context_chooses_and_overrides():
     )
 
 
+def test_accounts_that_may_call_are_named_by_their_numbers():
+    assert stage_of({"callers": "111122223333,444455556666"}).callers == ("111122223333", "444455556666")
+    with pytest.raises(StageError, match="callers: payments is no account"):
+        stage_of({"callers": "payments"})
+
+
 def test_an_unknown_stage_is_refused_with_those_there_are():
     with pytest.raises(StageError, match="stage qa: there are dev, staging, prod"):
         stage_of({"stage": "qa"})
