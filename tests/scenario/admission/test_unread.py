@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fencepost.application import keys
+from fencepost.application.admission.holdings import Holding, encode_holding
 from fencepost.application.codec import VERSION, encode_execution
 from fencepost.application.store import Item, Key, Put, Table
 from fencepost.domain.model import Execution, Overlap
 from fencepost.domain.states import ExecutionState
-from tests.support.admissions import Dice, Office
+from tests.support.admissions import LEASE, Dice, Office
 
 MANY = 20
 
@@ -102,3 +105,49 @@ def test_R10_E6_a_turn_of_a_job_is_not_lost_with_the_entry_of_its_holder() -> No
     office.clock.advance(seconds=61)
     office.pump()
     assert office.called() == [waiter.id]
+
+
+def garble(office: Office) -> Key:
+    """Nobody can read the item of the team's only slot."""
+    key = keys.slot("payments", 0, office.limits.slots_per_lane)
+    office.store.write(Put(key=key, item={"v": 1, "x": "garbled", "f": 1, "until": 1}))
+    return key
+
+
+def test_R10_a_slot_that_nobody_can_read_is_free_when_nobody_can_run_in_it_any_more() -> None:
+    office, holder, (waiter,) = crowd(1)
+    garble(office)
+    assert office.end(holder)
+    for _ in range(2):
+        office.pump()
+        assert (office.called(), office.deliver(waiter)) == ([], None)
+        office.clock.advance(minutes=59)
+    office.clock.advance(minutes=3)
+    office.pump()
+    assert office.called() == [waiter.id]
+    leased = office.deliver(waiter)
+    assert leased is not None
+    assert office.end(leased)
+    assert office.slots() == {}
+
+
+def test_R10_a_slot_that_was_mended_meanwhile_stays_its_holders() -> None:
+    office, holder, (waiter,) = crowd(1)
+    key = garble(office)
+    office.pump()
+    office.clock.advance(minutes=121)
+    mended = Holding(number=0, execution=str(holder.id), fence=holder.fence, until=office.now + LEASE)
+    office.store.write(Put(key=key, item=encode_holding(mended)))
+    running = replace(holder, lease_until=office.now + LEASE)
+    office.store.write(Put(key=keys.execution(holder.id), item=encode_execution(running)))
+    office.pump()
+    assert (office.called(), office.deliver(waiter)) == ([], None)
+
+
+def test_a_slot_of_a_later_version_stays_taken() -> None:
+    office, holder, (waiter,) = crowd(1)
+    office.store.write(Put(key=garble(office), item={"v": VERSION + 1, "x": str(holder.id)}))
+    office.pump()
+    office.clock.advance(minutes=600)
+    office.pump()
+    assert (office.called(), office.deliver(waiter)) == ([], None)

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fencepost.application.codec import VERSION, UndecodableError, decoding
-from fencepost.application.store import Compare, Condition, Item, equals, every
+from fencepost.application.codec import VERSION, NewerShapeError, UndecodableError, decoding, is_newer
+from fencepost.application.store import (
+    Compare,
+    Condition,
+    Item,
+    Key,
+    Lacks,
+    OutcomeUnknownError,
+    Present,
+    Query,
+    Store,
+    StoreBusyError,
+    Table,
+    Update,
+    equals,
+    every,
+    items,
+)
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import Team, Tier
@@ -33,6 +50,8 @@ class Holding:
     @property
     def unchanged(self) -> Condition:
         """Nobody has touched the slot since it was read."""
+        if not self.execution:
+            return equals("strange", to_ms(self.until - _patience()))
         return every(self.owned, equals("until", to_ms(self.until)))
 
     @property
@@ -68,13 +87,43 @@ def encode_holding(holding: Holding) -> dict[str, Any]:
     return {"v": VERSION, "x": holding.execution, "f": holding.fence, "until": to_ms(holding.until)}
 
 
+def read_lane(store: Store, lane: str, now: datetime) -> list[Holding]:
+    """The slots of a lane that have an item. Of one that cannot be understood it is noted when it was first seen."""
+    found = list(items(store, Query(table=Table.CONTROL, pk=lane)))
+    for item in found:
+        holding = decode_holding(item)
+        if not holding.execution and holding.until == FOR_EVER and not is_newer(item):
+            note = Update(
+                key=Key(Table.CONTROL, lane, item["sk"]),
+                set={"strange": to_ms(now)},
+                condition=every(Present(), Lacks("strange")),
+            )
+            with suppress(StoreBusyError, OutcomeUnknownError):
+                store.write(note)
+    return [decode_holding(item) for item in found]
+
+
 def decode_holding(item: Item) -> Holding:
-    """Reads a stored slot; one that cannot be understood is held by nobody known, for ever."""
+    """Reads a stored slot; one that cannot be understood is held by nobody known, until whoever ran in it when it was
+    first seen cannot do so any more; one of a later version for ever.
+    """
     number = int(item["sk"])
     try:
         return decoding("slot", item, lambda raw: _read_holding(raw, number))
+    except NewerShapeError:
+        until = FOR_EVER
     except UndecodableError:
-        return Holding(number=number, execution="", fence=RESERVED, until=FOR_EVER)
+        until = _held_strangely(item.get("strange"))
+    return Holding(number=number, execution="", fence=RESERVED, until=until)
+
+
+def _held_strangely(since: object) -> datetime:
+    """A holder that finds its slot written over gets no longer lease, and none lasts longer than an hour."""
+    return from_ms(since) + _patience() if isinstance(since, int) else FOR_EVER
+
+
+def _patience() -> timedelta:
+    return timedelta(hours=2)
 
 
 def _read_holding(item: Item, number: int) -> Holding:

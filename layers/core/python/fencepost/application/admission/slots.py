@@ -23,11 +23,12 @@ from fencepost.application.admission.holdings import (
     capacity,
     decode_holding,
     encode_holding,
+    read_lane,
 )
 from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.codec import UndecodableError, decode_execution
 from fencepost.application.memory import Memory
-from fencepost.application.store import Absent, Condition, Delete, Key, Lost, Put, Query, Table, either, items
+from fencepost.application.store import Absent, Condition, Delete, Key, Lost, Put, either
 from fencepost.domain.identity import ExecutionId, hashed
 from fencepost.domain.model import Execution, Team
 from fencepost.domain.states import ExecutionState
@@ -210,8 +211,7 @@ class Slots:
         return [(first + step) % lanes for step in range(min(lanes, self._limits.slot_lanes_read))]
 
     def _lane(self, team: str, lane: int) -> list[Holding]:
-        query = Query(table=Table.CONTROL, pk=keys.slot_lane(team, lane))
-        return [decode_holding(item) for item in items(self._store, query)]
+        return read_lane(self._store, keys.slot_lane(team, lane), self._context.clock.now())
 
     def _vacant(self, holdings: Sequence[Holding], lane: int, cap: int, now: datetime) -> Iterator[Vacancy]:
         """Free slots first, from a place drawn anew each time so that rivals seldom meet; then deserted ones."""
@@ -237,6 +237,8 @@ class Slots:
         """Nobody needs the slot: its holder, read strongly, is over, or let it expire and runs under no live lease
         in it. Where the record cannot be understood the slot's own expiry decides."""
         expired = holding.until <= now
+        if not holding.execution:
+            return expired
         try:
             holder = self._record(holding.execution)
         except UndecodableError:

@@ -221,7 +221,8 @@ def _busy(store: Store, team: Team, now: datetime, per_lane: int) -> bool:
     """Whether something of the team still runs: it holds a slot. A cap that was lowered may have left some above it."""
     lanes = max(-(-team.max_concurrency // per_lane), LANES_AT_LEAST)
     queries = (Query(table=Table.CONTROL, pk=keys.slot_lane(team.name, lane)) for lane in range(lanes))
-    return any(item.get("until", 0) > to_ms(now) for query in queries for item in items(store, query))
+    ends = (item.get("until") for query in queries for item in items(store, query))
+    return any(isinstance(until, int) and until > to_ms(now) for until in ends)
 
 
 def _expiry(instant: datetime) -> int:
