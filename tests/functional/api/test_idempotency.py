@@ -75,6 +75,26 @@ def test_a_delay_that_is_put_again_keeps_the_first_instant(front):
     assert without.body["schedule"] == {"at": "2026-03-01T12:20:00.000Z"}
 
 
+def test_a_key_whose_day_is_over_is_new_though_the_store_still_has_it(front):
+    """The store deletes what has expired when it likes, up to days later."""
+    path = "/v1/teams/payments/jobs/later"
+    body = {"schedule": {"in": "PT15M"}, "target": HOOK}
+    front.put(path, body, headers=KEY)
+    front.clock.advance(hours=23)
+    kept = front.put(path, body, headers=KEY)
+    assert (kept.headers["Idempotency-Replayed"], kept.body["schedule"]) == (
+        "true",
+        {"at": "2026-03-01T12:15:00.000Z"},
+    )
+    front.clock.advance(hours=1)
+    anew = front.put(path, body, headers=KEY)
+    assert "Idempotency-Replayed" not in anew.headers
+    assert anew.body["schedule"] == {"at": "2026-03-02T12:15:00.000Z"}
+    assert front.put(path, body, headers=KEY).headers["Idempotency-Replayed"] == "true"
+    front.clock.advance(hours=24)
+    assert front.post(REPORT + "/pause", headers=KEY).status == 200
+
+
 def test_a_worker_that_died_is_taken_over_after_a_minute_with_the_first_ones_instant(front):
     path = "/v1/teams/payments/jobs/later"
     body = {"schedule": {"in": "PT15M"}, "target": HOOK}

@@ -18,6 +18,7 @@ from fencepost.application import keys
 from fencepost.application.codec import VERSION, compact
 from fencepost.application.store import (
     Absent,
+    Condition,
     Delete,
     Item,
     Key,
@@ -102,7 +103,9 @@ class PartKey(RequestKey):
 
 
 def take(store: Store, request: RequestKey, now: datetime) -> Taken:
-    """Takes the key for this request, or says what became of it."""
+    """Takes the key for this request, or says what became of it. One whose time is over is as good as new, though the store
+    may keep its item for days.
+    """
     where = keys.idempotency(request.team, request.key)
     item = {"v": VERSION, "digest": request.digest, "since": to_ms(now), "try": to_ms(now)}
     outcome = store.write(Put(key=where, item={**item, "expires": _expiry(now)}, condition=Absent()))
@@ -111,6 +114,9 @@ def take(store: Store, request: RequestKey, now: datetime) -> Taken:
     known = outcome.item or store.get(where)
     if known is None:
         return InProgress()
+    if _over(known, now):
+        write = Put(key=where, item={**item, "expires": _expiry(now)}, condition=_as_read(known))
+        return InProgress() if isinstance(store.write(write), Lost) else Begun(accepted_at=now)
     return _known(store, request, known, now)
 
 
@@ -172,6 +178,15 @@ def release(store: Store, request: RequestKey) -> None:
             condition=every(equals("digest", request.digest), Lacks("status"), Lacks("effect")),
         )
     )
+
+
+def _over(item: Item, now: datetime) -> bool:
+    expires = item.get("expires")
+    return isinstance(expires, int) and expires <= to_ms(now) // 1000
+
+
+def _as_read(item: Item) -> Condition:
+    return every(equals("since", item["since"]), equals("try", item["try"]))
 
 
 def _known(store: Store, request: RequestKey, item: Item, now: datetime) -> Taken:
