@@ -65,7 +65,7 @@ _ADVANCES: Tables = {
 _CLAIMS: Tables = {
     "control": (GET, PUT, UPDATE, DELETE, CHECK),
     "executions": (GET, PUT, UPDATE),
-    "jobs": (GET, GET_MANY, UPDATE, CHECK),
+    "jobs": (GET, GET_MANY, UPDATE),
     "timers": (QUERY, PUT, DELETE, DELETE_MANY, CHECK),
 }
 # A pause that ends by itself is a write of the job, with its revision and the generation that it ends.

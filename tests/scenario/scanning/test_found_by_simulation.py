@@ -69,7 +69,7 @@ def test_C3_a_timer_that_is_set_aside_never_leaves_an_active_job_without_one() -
     [timer] = shard.timers()
     shard.store.write(Put(key=keys.timer(timer), item={**encode_timer(timer), "tier": "platinum"}))
     shard.scanner(store=Refusing(shard.store)).run(ScanRequest(0, shard.clock.now()))
-    assert [left for left in shard.timers() if left.kind is TimerKind.FIRE] == []
+    assert shard.timers() == []
     item = shard.store.get(keys.job(job.uid))
     assert item is not None
     assert item["state"] == JobState.ERROR
@@ -144,10 +144,10 @@ def test_C3_A1_a_record_that_was_not_handed_over_yet_is_though_its_timer_is_nons
     assert timer.instant not in {left.instant for left in shard.timers()}
 
 
-def test_C3_A1_a_pass_that_stood_still_claims_what_was_set_aside_and_dies() -> None:
-    """It had read the timer before that was spoiled. What it claims is woken once no such pass can be left."""
+def test_C3_A1_a_pass_that_stood_still_claims_nothing_that_was_set_aside_meanwhile() -> None:
+    """It had read the timer before that was spoiled. The chain does not go on, and the ledger says what became of it."""
     shard = Shard("2026-03-01T02:00:30Z")
-    job = shard.register("poisoned", EVERY_MINUTE)
+    job = shard.register("poisoned", {**EVERY_MINUTE, "max_firings": 9})
     [timer] = shard.timers()
 
     class StoodStill(Between):
@@ -157,19 +157,29 @@ def test_C3_A1_a_pass_that_stood_still_claims_what_was_set_aside_and_dies() -> N
                 shard.scan("2026-03-01T02:05:50Z")
             return self._store.transact(actions, *more, **named)
 
-    shard.scanner(store=StoodStill(shard.store), queues=Silent(shard.clock)).run(
-        ScanRequest(0, shard.clock.now())
-    )
-    record = shard.record(job, "2026-03-01T02:01:00Z")
-    assert record is not None
-    assert str(record.id) not in shard.sent()
-    shard.scan("2026-03-01T02:06:50Z")
-    assert shard.records(job) == [record]
-    assert {left.kind for left in shard.timers()} == {TimerKind.RETRY}
-    shard.scan("2026-03-01T02:36:30Z")
-    assert str(record.id) in shard.sent()
-    shard.scan("2026-03-01T02:38:30Z")
+    shard.scanner(store=StoodStill(shard.store)).run(ScanRequest(0, shard.clock.now()))
+    [record] = shard.records(job)
+    assert (record.state, record.reason) == (ExecutionState.CANCELLED, Reason.SUPERSEDED)
+    assert record.note is not None
+    assert record.note.startswith("its timer was set aside: ")
+    assert (record.due, record.ordinal) == (timer.due, timer.ordinal)
     assert shard.timers() == []
+    assert shard.sent() == []
+
+
+def test_C3_B5_what_was_set_aside_before_it_was_due_runs_when_its_job_is_resumed_in_time() -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("poisoned", EVERY_TEN)
+    [timer] = shard.timers()
+    spoil(shard, timer)
+    shard.scan("2026-03-01T02:08:30Z")
+    [cancelled] = shard.records(job)
+    assert cancelled.id.nominal == timer.instant
+    resumed = shard.resume(job)
+    shard.scan("2026-03-01T02:09:30Z")
+    [record] = shard.records(job)
+    assert (record.state, record.generation) == (ExecutionState.QUEUED, resumed.generation)
+    assert shard.sent() == [str(record.id)]
 
 
 @pytest.mark.parametrize("between", [Unanswering, Refusing])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tests.simulation.checkers import backfills, exclusions, zones
 from tests.simulation.checkers.facts import Change, Facts, Generation, Item, JobFacts, Violation, nominal_of
+from tests.simulation.journal import WRITE
 
 RULE = "h reasons"
 GRACE_MS = 60_000
@@ -25,11 +26,14 @@ _ADOPTABLE = {
 def check(facts: Facts) -> list[Violation]:
     """Every record's creation, first lease and cancellation."""
     found: list[Violation] = []
+    aside = _set_aside(facts)
     for uid, job in facts.jobs.items():
         chain = Chain()
         identities = sorted(each for each in facts.executions if each.startswith(f"{uid}-s-"))
         for identity in identities:
             changes = facts.executions[identity]
+            if (identity, changes[0].at) in aside and _settled(changes[0].new):
+                continue
             texts = list(_created(facts, job, identity, changes[0], chain))
             found += [Violation(RULE, changes[0].at, identity, text) for text in texts]
     for identity, changes in facts.executions.items():
@@ -40,6 +44,21 @@ def check(facts: Facts) -> list[Violation]:
             texts = list(_moved(facts, job_facts, identity, change))
             found += [Violation(RULE, change.at, identity, text) for text in texts]
     return found
+
+
+def _set_aside(facts: Facts) -> set[tuple[str, int]]:
+    """The scheduled firings whose timers were set aside, and when."""
+    found = set()
+    for entry in facts.entries:
+        if entry[0] == WRITE and entry[4] == "timers" and entry[5].startswith("Q#"):
+            stamp, kind, whom, _ = entry[6].partition("|")[2].split("#")
+            if kind == "F":
+                found.add((f"{whom}-s-{stamp}", entry[1]))
+    return found
+
+
+def _settled(new: Item | None) -> bool:
+    return new is not None and (new["state"], new.get("reason")) == ("CANCELLED", "superseded")
 
 
 class Chain:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from fencepost.application import keys
 from fencepost.application.codec import encode_timer
 from fencepost.application.store import Absent, Action, Check, Compare, Put, either
-from fencepost.domain.identity import ExecutionId, hashed
+from fencepost.domain.identity import hashed
 from fencepost.domain.instants import floor_minute, to_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Bucket, Execution, Job, Timer, TimerKind
-from fencepost.domain.policies import Tier
 from fencepost.domain.schedule import Schedule, effective_instant, offset_at, tzdata_version
 
 WATERMARK = "m"
 """The attribute of a watermark's item: epoch milliseconds of the last minute that is proven empty."""
-
-LATE_CLAIM = timedelta(minutes=30)
-"""Whoever read a timer so long ago has claimed it or is dead: twice what a Lambda may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +78,6 @@ def _of_execution(
         tier=record.tier,
         execution=record.id,
     )
-
-
-def second_look(identity: ExecutionId, team: str, tier: Tier, shard: int, now: datetime) -> Put:
-    """In the write that takes away a timer which was not claimed. A pass that stood still may claim it all the same, and
-    nothing else would wake the record; where none comes to be, nobody is woken.
-    """
-    at = now + LATE_CLAIM
-    timer = Timer(
-        bucket=Bucket.at(at, shard),
-        kind=TimerKind.RETRY,
-        instant=at,
-        uid=identity.uid,
-        sequence=0,
-        due=at,
-        team=team,
-        tier=tier,
-        execution=identity,
-    )
-    return Put(key=keys.timer(timer), item=encode_timer(timer))
 
 
 def plant(timer: Timer, now: datetime, limits: Limits) -> Plant:

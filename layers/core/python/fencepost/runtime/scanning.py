@@ -9,8 +9,9 @@ from fencepost.application.codec import UndecodableError
 from fencepost.application.delivery.notices import wants
 from fencepost.application.delivery.reads import Reads
 from fencepost.application.ports import Clock
-from fencepost.application.scanning.claimer import Claimer, default_retention
+from fencepost.application.scanning.claimer import Claimer
 from fencepost.application.scanning.handover import HandOver
+from fencepost.application.scanning.plan import default_retention
 from fencepost.application.scanning.quarantine import Quarantine, SetAside
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.scanning.resolve import Resolver
@@ -75,6 +76,7 @@ def claimer(stage: Stage) -> Claimer:
     """Turns timers into executions; job writes inside the horizon use it as well (protocol B9)."""
     limits = stage.settings.limits
     reads = Reads(stage.store)
+    retention = _Retention(reads, stage.clock)
     handover = HandOver(
         store=stage.store,
         queues=stage.queues,
@@ -88,9 +90,9 @@ def claimer(stage: Stage) -> Claimer:
         entropy=stage.entropy,
         handover=handover,
         resolver=Resolver(store=stage.store, handover=handover, limits=limits),
-        quarantine=Quarantine(store=stage.store, tell=_Alarm(stage)),
+        quarantine=Quarantine(store=stage.store, tell=_Alarm(stage), retention=retention),
         limits=limits,
-        retention=_Retention(reads, stage.clock),
+        retention=retention,
         calendars=RememberedCalendars(stage.store, stage.clock),
         no_fire_before=stage.settings.no_fire_before,
     )

@@ -12,7 +12,7 @@ from fencepost.application.codec import NewerShapeError, UndecodableError
 from fencepost.application.ports import Clock, Entropy
 from fencepost.application.scanning.handover import HandOver
 from fencepost.application.scanning.pace import Pace
-from fencepost.application.scanning.plan import Claim, Stamp, build
+from fencepost.application.scanning.plan import Claim, Stamp, build, default_retention
 from fencepost.application.scanning.quarantine import Quarantine
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.scanning.resolve import Resolver
@@ -23,7 +23,7 @@ from fencepost.domain.instants import floor_minute
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Timer
 from fencepost.domain.schedule import Calendar, tzdata_version
-from fencepost.domain.states import ExecutionState, JobState, Reason
+from fencepost.domain.states import ExecutionState, Reason
 
 SUBMISSIONS = 3
 """First try, once more after losers are taken out, once more after a conflict (protocol F1)."""
@@ -33,12 +33,6 @@ def no_calendars(team: str) -> Mapping[str, Calendar]:
     """A stage without exclusion calendars."""
     del team
     return {}
-
-
-def default_retention(team: str) -> timedelta:
-    """How long records live where nobody says otherwise."""
-    del team
-    return timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +113,6 @@ class Claimer:
             )
             match verdict:
                 case Stands(rules) if job is not None:
-                    if job.state is JobState.ERROR and self.resolver.stopped(timer, job, now, report):
-                        return
                     around = Circumstances(
                         now=now,
                         limits=self.limits,

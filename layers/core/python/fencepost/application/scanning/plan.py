@@ -15,7 +15,13 @@ from fencepost.domain.claiming import Decision, Rules, Successor
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_minute
 from fencepost.domain.model import Bucket, Execution, Job, Origin, Timer
-from fencepost.domain.states import ExecutionState, Move
+from fencepost.domain.states import ExecutionState, Move, Reason
+
+
+def default_retention(team: str) -> timedelta:
+    """How long records live where nobody says otherwise."""
+    del team
+    return timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +118,20 @@ def record_of(timer: Timer, job: Job, rules: Rules, decision: Decision, stamp: S
         return replace(record, hint=job.detail)
     expires = moves.expiry(record.due, stamp.now, stamp.retention())
     return replace(record, ended_at=stamp.now, expires_at=expires)
+
+
+def never_claimed(timer: Timer, job: Job, reason: Reason, stamp: Stamp, note: str | None = None) -> Execution:
+    """The record of a timer that goes without being claimed: whoever has read it already, and is late, loses to that."""
+    rules = replace(claiming.current_rules(job), generation=timer.generation, tier=timer.tier)
+    decision = Decision(
+        state=ExecutionState.CANCELLED,
+        why="its generation ended before it was due",
+        reason=reason,
+        tier=timer.tier,
+        successor=None,
+        note=note,
+    )
+    return record_of(timer, job, rules, decision, stamp)
 
 
 def successor_timer(timer: Timer, rules: Rules, successor: Successor, tzdata: str) -> Timer:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from fencepost.application import keys
-from fencepost.application.codec import encode_timer, is_newer
+from fencepost.application import keys, moves
+from fencepost.application.codec import UndecodableError, encode_timer, is_newer
+from fencepost.application.codec_job import decode_job
 from fencepost.application.errands.telling import notice_put
-from fencepost.application.planting import second_look
-from fencepost.application.scanning.plan import quarantined
-from fencepost.application.scanning.renewing import renewed
+from fencepost.application.scanning.plan import Stamp, default_retention, never_claimed, quarantined
+from fencepost.application.scanning.renewing import as_planted, renewed
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import (
     Action,
@@ -19,6 +19,7 @@ from fencepost.application.store import (
     Cause,
     Committed,
     Delete,
+    InvalidWriteError,
     Item,
     Key,
     Present,
@@ -31,11 +32,10 @@ from fencepost.application.store import (
     every,
 )
 from fencepost.domain.identity import UID_PATTERN, ExecutionId
-from fencepost.domain.instants import from_ms, to_ms
+from fencepost.domain.instants import to_ms
 from fencepost.domain.model import Timer
 from fencepost.domain.notification import Notification, NotificationKind
-from fencepost.domain.policies import Tier
-from fencepost.domain.states import JobState
+from fencepost.domain.states import JobState, Move, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,17 @@ class SetAside:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spoiled:
+    """`failed`: what becomes of its job; `timer`: as it was planted, where that is known."""
+
+    key: Key
+    aside: Put
+    failed: tuple[Action, ...]
+    timer: Timer | None
+    now: datetime
+
+
 def nobody(event: SetAside) -> None:
     """Tells nobody: the metric alone speaks."""
     del event
@@ -60,6 +71,7 @@ class Quarantine:
 
     store: Store
     tell: Callable[[SetAside], None] = nobody
+    retention: Callable[[str], timedelta] = default_retention
 
     def put(self, timer: Timer, why: str, now: datetime, report: ScanReport) -> None:
         """Sets a decoded timer aside."""
@@ -69,7 +81,7 @@ class Quarantine:
             return
         key = keys.timer(timer)
         aside = quarantined(key, encode_timer(timer), why, timer.bucket.shard)
-        if self._move(key, aside, failed, now, report):
+        if self._move(_Spoiled(key=key, aside=aside, failed=failed, timer=timer, now=now), report):
             self._say(timer.uid, why, now)
 
     def put_raw(self, item: Item, shard: int, why: str, now: datetime, report: ScanReport) -> Timer | None:
@@ -88,28 +100,29 @@ class Quarantine:
             timer = renewed(self.store, key)
             if timer is not None:
                 self.store.write(aside)
+            planted = as_planted(self.store, key) if timer is None else None
         except StoreError:
             report.left += 1  # whether its job has to fail for it, the next pass knows
             return None
         if timer is not None:
             report.quarantined += 1
             self._say(timer.uid, why, now)
-        elif self._move(key, aside, failed, now, report) and uid is not None:
+            return timer
+        spoiled = _Spoiled(key=key, aside=aside, failed=failed, timer=planted, now=now)
+        if self._move(spoiled, report) and uid is not None:
             self._say(uid, why, now)
-        return timer
+        return None
 
-    def _move(
-        self, key: Key, aside: Put, failed: tuple[Action, ...], now: datetime, report: ScanReport
-    ) -> bool:
+    def _move(self, spoiled: _Spoiled, report: ScanReport) -> bool:
         """Whether the timer was set aside by this call. Its job fails with it, so that no crash can leave an active
         job without a timer; a job that has moved on stays as it is.
         """
         try:
-            gone = Delete(key=key, condition=Present())
-            moved: tuple[Action, ...] = (aside, gone, *self._second_look(key, now))
-            outcome = self.store.transact((*moved, *failed))
-            if failed and _refused_by_the_job(outcome, len(moved)) and not self._moved_on(key):
-                outcome = self.store.transact(moved)
+            settled = self._settled(spoiled)
+            try:
+                outcome = self._moved(spoiled, settled)
+            except InvalidWriteError:  # a record that the store does not take is claimed by nobody
+                outcome = self._moved(spoiled, ())
         except StoreError:
             report.left += 1
             return False
@@ -119,18 +132,29 @@ class Quarantine:
         report.quarantined += 1
         return True
 
-    def _second_look(self, key: Key, now: datetime) -> tuple[Put, ...]:
-        """Whoever has read the timer before may still claim it, and then nothing else would wake the record. Where none
-        comes to be, nobody is woken.
-        """
-        uid, generation = _named_job(key.sk)
-        job = None if uid is None or generation is None else self.store.get(keys.job(uid))
-        stamp = key.sk.partition("#")[0]
-        if uid is None or job is None or not stamp.isdigit() or job.get("tier") not in set(Tier):
+    def _moved(self, spoiled: _Spoiled, settled: tuple[Action, ...]) -> Committed | Cancelled:
+        gone = Delete(key=spoiled.key, condition=Present())
+        moved = (spoiled.aside, gone, *settled)
+        outcome = self.store.transact((*moved, *spoiled.failed))
+        refused = bool(spoiled.failed) and _refused_by_the_job(outcome, len(moved))
+        return self.store.transact(moved) if refused and not self._moved_on(spoiled.key) else outcome
+
+    def _settled(self, spoiled: _Spoiled) -> tuple[Action, ...]:
+        """The record of what was not claimed: a pass that has read the timer before, and stood still, loses to that."""
+        timer, now = spoiled.timer, spoiled.now
+        if timer is None:
             return ()
-        identity = ExecutionId.occurrence(uid, from_ms(int(stamp)))
-        shard = keys.parse_bucket(key.pk).shard
-        return (second_look(identity, str(job.get("team")), Tier(job["tier"]), shard, now),)
+        item = self.store.get(keys.job(timer.uid))
+        there = self.store.get(keys.execution(ExecutionId.occurrence(timer.uid, timer.instant)))
+        try:
+            job = None if item is None else decode_job(item)
+        except UndecodableError:
+            job = None
+        if job is None or there is not None or job.generation != timer.generation:
+            return ()
+        stamp = Stamp(claim_id="", now=now, retention=lambda: self.retention(timer.team), tzdata=timer.tzdata)
+        note = f"its timer was set aside: {spoiled.aside.item['why']}"[:200]
+        return (moves.created(never_claimed(timer, job, Reason.SUPERSEDED, stamp, note), Move.SETTLE),)
 
     def _moved_on(self, key: Key) -> bool:
         """Its generation has ended a moment ago: the next pass knows what to do."""

@@ -14,7 +14,7 @@ from fencepost.application.codec_job import decode_ended_generation, decode_job
 from fencepost.application.store import Item, Key, Query, Store, Table, items
 from fencepost.domain.identity import ExecutionId, ExecutionKind
 from fencepost.domain.instants import from_ms, to_ms
-from fencepost.domain.model import EndedGeneration, Execution, Timer, TimerKind
+from fencepost.domain.model import EndedGeneration, Execution, Job, Timer, TimerKind
 from fencepost.domain.schedule import effective_instant
 from fencepost.domain.states import ExecutionState
 
@@ -33,6 +33,24 @@ def renewed(store: Store, key: Key) -> Timer | None:
             body = _waking(_record(store, ExecutionId.parse(whom)), int(stamp))
         return None if body is None else decode_timer({"pk": key.pk, "sk": key.sk, "v": VERSION, **body})
     except ValueError:  # undecodable, or no execution's id
+        return None
+
+
+def as_planted(store: Store, key: Key) -> Timer | None:
+    """The `fire` timer that lay under `key` as its job's present generation planted it; None where that is not known.
+    Raises StoreError.
+    """
+    stamp, kind, whom, number = (*key.sk.split("#"), "", "", "")[:4]
+    if kind != TimerKind.FIRE or not stamp.isdigit() or not number.isdigit():
+        return None
+    item = store.get(keys.job(whom))
+    try:
+        job = None if item is None else decode_job(item)
+        if job is None or job.generation != int(number):
+            return None
+        body = _planted(store, stamp, job, job)
+        return decode_timer({"pk": key.pk, "sk": key.sk, "v": VERSION, **body})
+    except ValueError:  # undecodable
         return None
 
 
@@ -59,17 +77,19 @@ def _ended(store: Store, uid: str, stamp: str, generation: int) -> Item | None:
     if item is None or ended is None:
         return None
     job, rules = decode_job(item), decode_ended_generation(ended)
-    if job.generation <= rules.generation:
-        return None
+    return None if job.generation <= rules.generation else _planted(store, stamp, job, rules)
+
+
+def _planted(store: Store, stamp: str, job: Job, rules: Job | EndedGeneration) -> Item:
     return {
-        "due": to_ms(effective_instant(rules.schedule, uid, from_ms(int(stamp)))),
+        "due": to_ms(effective_instant(rules.schedule, job.uid, from_ms(int(stamp)))),
         "team": job.team,
         "tier": rules.tier.value,
         "ordinal": _ordinal(store, stamp, rules),
     }
 
 
-def _ordinal(store: Store, stamp: str, rules: EndedGeneration) -> int:
+def _ordinal(store: Store, stamp: str, rules: Job | EndedGeneration) -> int:
     """One more than the record before it, if that counted; a schedule that was declared anew counts from 1."""
     prefix = f"{ExecutionKind.OCCURRENCE}#"
     last = f"{prefix}{stamp}"

@@ -7,16 +7,13 @@ from datetime import datetime, timedelta
 
 from fencepost.application import keys, moves
 from fencepost.application.codec import decode_execution
-from fencepost.application.planting import second_look
 from fencepost.application.scanning.handover import HandOver
-from fencepost.application.scanning.plan import Claim, Stamp, beside, record_of
+from fencepost.application.scanning.plan import Claim, Stamp, beside, never_claimed
 from fencepost.application.scanning.report import ScanReport
 from fencepost.application.store import (
     Action,
     Cancelled,
     Check,
-    Committed,
-    Delete,
     Item,
     Lost,
     Present,
@@ -25,11 +22,9 @@ from fencepost.application.store import (
     equals,
     every,
 )
-from fencepost.domain.claiming import Decision, Rules
-from fencepost.domain.identity import ExecutionId
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Execution, Job, Origin, Timer
-from fencepost.domain.states import ExecutionState, JobState, Move, Reason
+from fencepost.domain.states import ExecutionState, Move, Reason
 
 ADOPTABLE = frozenset({ExecutionState.QUEUED, ExecutionState.WAITING, ExecutionState.RETRY_WAIT})
 """The last one: put off by its host's limits before it began."""
@@ -102,32 +97,9 @@ class Resolver:
         record = moved.record if adopts else _as_final(moved.record)
         return replace(claim, record=record)
 
-    def stopped(self, timer: Timer, job: Job, now: datetime, report: ScanReport) -> bool:
-        """Protocol C3: a pass that stood still claimed what had failed its job, and the chain went on. It ends here, where
-        nothing is claimed yet; who resumes the job explains what was due, and plants anew.
-        """
-        identity = ExecutionId.occurrence(timer.uid, timer.instant)
-        try:
-            if self.store.get(keys.execution(identity)) is not None:
-                return False
-            gone = Delete(key=keys.timer(timer), condition=Present())
-            stands = Check(
-                key=keys.job(job.uid),
-                condition=every(equals("state", JobState.ERROR.value), equals("gen", timer.generation)),
-            )
-            look = second_look(identity, timer.team, timer.tier, timer.bucket.shard, now)
-            outcome: Committed | Cancelled | None = self.store.transact((gone, stands, look))
-        except StoreError:
-            outcome = None
-        if isinstance(outcome, Committed):
-            report.superseded += 1
-        else:
-            report.left += 1
-        return True
-
     def supersede(self, timer: Timer, job: Job, reason: Reason, stamp: Stamp, report: ScanReport) -> None:
         """Protocol B6: settle the execution of a superseded timer, then drop the timer."""
-        record = _superseded(timer, job, reason, stamp)
+        record = never_claimed(timer, job, reason, stamp)
         try:
             outcome = self.store.write(moves.created(record, Move.SETTLE))
             if isinstance(outcome, Lost) and outcome.item is not None:
@@ -161,21 +133,3 @@ def _as_final(record: Execution) -> Execution:
     """A stand-in that needs no message: only its timer is left to delete. What was skipped may still have to be told."""
     skipped = record.state is ExecutionState.SKIPPED
     return record if skipped else replace(record, state=ExecutionState.CANCELLED)
-
-
-def _superseded(timer: Timer, job: Job, reason: Reason, stamp: Stamp) -> Execution:
-    rules = Rules(
-        generation=timer.generation,
-        schedule=job.schedule,
-        misfire=job.misfire,
-        overlap=job.overlap,
-        tier=timer.tier,
-    )
-    decision = Decision(
-        state=ExecutionState.CANCELLED,
-        why="its generation ended before it was due",
-        reason=reason,
-        tier=timer.tier,
-        successor=None,
-    )
-    return record_of(timer, job, rules, decision, stamp)
