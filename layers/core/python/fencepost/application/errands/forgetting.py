@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fencepost.application import keys
+from fencepost.application.codec import UndecodableError
 from fencepost.application.errands.errand import Errand, ErrandKind
-from fencepost.application.store import Key, Lacks, Present, Put, Query, Store, Table, Update, every
+from fencepost.application.store import Item, Key, Lacks, Present, Put, Query, Store, Table, Update, every
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import Job
 
@@ -30,12 +31,24 @@ class Forgetting:
     store: Store
 
     def run(self, errand: Errand, now: datetime) -> None:
-        """Marks some more of what the job left; what was marked before is passed over."""
+        """Marks some more of what the job left; what was marked before is passed over. Raises UndecodableError."""
         item = self.store.get(errand.key)
-        if item is None or now - from_ms(item.get("since", 0)) < SETTLED:
+        if item is None:
             return
-        if self._marked(errand.subject, int(item["expires"])) < MOST:
+        since = item.get("since")
+        if isinstance(since, int) and now - from_ms(since) < SETTLED:
+            return
+        if self._marked(errand.subject, self._expires(errand, item)) < MOST:
             self.store.write(errand.done())
+
+    def _expires(self, errand: Errand, item: Item) -> int:
+        """When all of it may go, which the tombstone says as well. Raises UndecodableError."""
+        expires = item.get("expires")
+        if not isinstance(expires, int):
+            expires = (self.store.get(keys.job(errand.subject)) or {}).get("expires")
+        if isinstance(expires, int):
+            return expires
+        raise UndecodableError(f"errand {errand} does not say when to forget")
 
     def _marked(self, uid: str, expires: int) -> int:
         """How many items were marked, `MOST` at most."""
