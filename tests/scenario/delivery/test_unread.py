@@ -1,4 +1,4 @@
-"""Deaths beside something that nobody can read are told, listed and redriven as all others are."""
+"""What nobody can read hides no death, and keeps no place of a host: deaths are told, listed and redriven all the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fencepost.application.delivery.redrive import NotDead, OnItsWay, Redriven
 from fencepost.application.delivery.results import Acknowledge
 from fencepost.application.registry.dead_letters import list_dead_letters
 from fencepost.application.store import Key, Put, Table
+from fencepost.domain.manners import HostLimit
 from fencepost.domain.model import Caller, Execution, RetryPolicy
 from fencepost.domain.outcome import Refused
 from fencepost.domain.states import ExecutionState
@@ -18,6 +19,7 @@ from tests.support.world import World
 
 OWNER = Caller(principal="arn:aws:iam::111122223333:role/payments")
 ANOTHER = Caller(principal="arn:aws:iam::111122223333:role/audit")
+HOST = "api.example.com"
 NEVER = Refused(status=410, error="answered 410: never again")
 
 
@@ -74,3 +76,30 @@ def test_a_redrive_said_again_is_on_its_way_though_what_died_had_no_attempt() ->
     world.rewire()
     world.run()
     assert world.record(record).state is ExecutionState.SUCCEEDED
+
+
+def spared(item: dict[str, object]) -> tuple[World, Key]:
+    """A host that takes one call at once, whose only place says no more than `item`."""
+    world = World()
+    world.team(hosts=(HostLimit(host=HOST, max_parallel=1),))
+    key = keys.host_place("payments", HOST, 0)
+    world.memory.write(Put(key=key, item=item))
+    return world, key
+
+
+@pytest.mark.parametrize("item", [{"v": 1, "x": "?", "until": "soon"}, {"v": 1}])
+def test_R10_the_only_place_of_a_host_is_not_lost_for_ever_where_nobody_can_read_it(
+    item: dict[str, object],
+) -> None:
+    world, key = spared(item)
+    records = [world.queue(world.job(name, url=f"https://{HOST}/hook")) for name in ("alpha", "beta")]
+    world.run()
+    assert {world.record(record).state for record in records} == {ExecutionState.SUCCEEDED}
+    assert world.memory.get(key) is None
+
+
+def test_a_place_of_a_later_version_stays_taken() -> None:
+    world, _ = spared({"v": VERSION + 1, "until": "?"})
+    record = world.queue(world.job(url=f"https://{HOST}/hook"))
+    world.run(until="2026-03-01T09:30:00Z")
+    assert world.record(record).state is ExecutionState.RETRY_WAIT

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 from fencepost.application import keys
-from fencepost.application.codec import VERSION
+from fencepost.application.codec import VERSION, is_newer
 from fencepost.application.delivery.endings import has_message
 from fencepost.application.delivery.finish import Finish
 from fencepost.application.delivery.records import WITHOUT_LEASE
@@ -29,6 +29,7 @@ from fencepost.application.store import (
     Delete,
     Item,
     Key,
+    Lacks,
     Lost,
     Present,
     Put,
@@ -172,34 +173,37 @@ class Hosts:
     def _place(self, record: Execution, limit: HostLimit, most: int, until: datetime) -> Place | None:
         """One of the places, taken; None where all are. The first try is made without looking."""
         name, now = f"{record.team}/{limit.host}", self.tools.clock.now()
-        first = self._taken(record, limit, hashed(str(record.id), most), until, now)
+        first = self._taken(record, limit, hashed(str(record.id), most), until, _free(now))
         if first is not None or self._full.recall(name, now) is not None:
             return first
-        for number in self._vacant(record.team, limit.host, most, now):
-            place = self._taken(record, limit, number, until, now)
+        for number, free in self._vacant(record.team, limit.host, most, now):
+            place = self._taken(record, limit, number, until, free)
             if place is not None:
                 return place
         self._full.keep(name, value=True, now=now)
         return None
 
     def _taken(
-        self, record: Execution, limit: HostLimit, number: int, until: datetime, now: datetime
+        self, record: Execution, limit: HostLimit, number: int, until: datetime, free: Condition
     ) -> Place | None:
         key = keys.host_place(record.team, limit.host, number)
         holder, ends = str(record.id), to_ms(until)
         item = {"v": VERSION, "x": holder, "until": ends, "expires": to_ms(until + KEPT) // 1000}
-        free = either(Absent(), Compare("until", "<=", to_ms(now)))
         if isinstance(self.tools.store.write(Put(key=key, item=item, condition=free)), Lost):
             return None
         return Place(key, every(equals("x", holder), equals("until", ends)))
 
-    def _vacant(self, team: str, host: str, most: int, now: datetime) -> Iterator[int]:
-        """A few free places, from one drawn anew each time so that rivals seldom meet."""
-        query = _places(team, host, most)
-        held = {str(item["sk"]) for item in items(self.tools.store, query) if not _lapsed(item, now)}
-        free = [number for number in range(most) if keys.host_place(team, host, number).sk not in held]
+    def _vacant(self, team: str, host: str, most: int, now: datetime) -> Iterator[tuple[int, Condition]]:
+        """A few free places, from one drawn anew each time so that rivals seldom meet; at last those that nobody can read:
+        else they would never be free again.
+        """
+        held = {str(item["sk"]): item for item in items(self.tools.store, _places(team, host, most))}
+        places = [(number, held.get(keys.host_place(team, host, number).sk)) for number in range(most)]
+        free = [number for number, item in places if item is None or _lapsed(item, now)]
         start = int(self.tools.entropy.fraction() * len(free))
-        yield from (free[start:] + free[:start])[: self._limits.host_tries]
+        found = [(number, _free(now)) for number in free[start:] + free[:start]]
+        found += [(number, _strange(item)) for number, item in places if item is not None and _unread(item)]
+        yield from found[: self._limits.host_tries]
 
     def _holds_one(self, record: Execution, host: str, most: int) -> bool:
         """Whether the record holds a place. Were it put off by this hand, the other one's lease would lose, and so
@@ -233,6 +237,22 @@ def _as_read(item: Item | None, given: int | None) -> Condition:
     if item is None:
         return Absent()
     return Present() if given is None else equals("next", given)
+
+
+def _free(now: datetime) -> Condition:
+    """Nobody has the place, or whoever has it has lost it."""
+    return either(Absent(), Compare("until", "<=", to_ms(now)))
+
+
+def _unread(item: Item) -> bool:
+    """Nobody can read until when the place is taken, and no later version has said it."""
+    return not isinstance(item.get("until"), int) and not is_newer(item)
+
+
+def _strange(item: Item) -> Condition:
+    """The place is as nobody could read it."""
+    until = item.get("until")
+    return every(Present(), Lacks("until") if until is None else equals("until", until))
 
 
 def _lapsed(item: Item, now: datetime) -> bool:
