@@ -127,3 +127,14 @@ class TestLimits:
         front.memory.write(Put(key=keys.usage("payments"), item=wrong))
         assert front.job("a").status == 201
         assert self.used(front)[0] == 1
+
+    def test_R10_a_count_that_nobody_can_read_refuses_nobody(self, front):
+        from fencepost.application import keys
+        from fencepost.application.store import Put
+
+        front.job("a")
+        for change in (lambda: front.delete(f"{JOBS}/a"), lambda: front.job("b")):
+            wrong = {"v": 1, "jobs": "many", "daily": "?"}
+            front.memory.write(Put(key=keys.usage("payments"), item=wrong))
+            assert change().status < 300
+            assert self.used(front)[0] == sum(1 for _ in front.get(JOBS).body["items"])

@@ -17,7 +17,17 @@ from fencepost.application.codec import VERSION
 from fencepost.application.registry.job_changes import Change
 from fencepost.application.registry.reading import named_jobs
 from fencepost.application.registry.results import OverLimit
-from fencepost.application.store import Absent, Present, Put, Query, Store, StoreError, Update, either
+from fencepost.application.store import (
+    Absent,
+    InvalidWriteError,
+    Present,
+    Put,
+    Query,
+    Store,
+    StoreError,
+    Update,
+    either,
+)
 from fencepost.domain.model import Job, Team
 from fencepost.domain.schedule import CronSchedule, IntervalSchedule, OneOffSchedule, Schedule
 from fencepost.domain.states import JobState
@@ -85,16 +95,20 @@ def note(store: Store, team: str, change: Change) -> None:
         add={"jobs": more.jobs, "daily": more.daily_firings},
         condition=either(Absent(), Present()),
     )
-    try:
-        store.write(write)
-    except StoreError:
-        return
+    with suppress(StoreError):
+        try:
+            store.write(write)
+        except InvalidWriteError:  # nothing can be added to what is no number
+            recount(store, team)
 
 
 def noted(store: Store, team: str) -> Usage:
-    """The count as it stands."""
+    """The count as it stands; counted anew where nobody can read it."""
     item = store.get(keys.usage(team)) or {}
-    return Usage(max(0, int(item.get("jobs", 0))), max(0, int(item.get("daily", 0))))
+    jobs, often = item.get("jobs", 0), item.get("daily", 0)
+    if not isinstance(jobs, int) or not isinstance(often, int):
+        return recount(store, team)
+    return Usage(max(0, jobs), max(0, often))
 
 
 def over_limit(store: Store, team: Team, change: Change) -> OverLimit | None:
