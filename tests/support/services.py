@@ -32,6 +32,8 @@ class Service:
     drop: bool = False
     certificate: tuple[Path, Path] | None = None
     heard: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    callers: list[int] = field(default_factory=list)
+    """The port that each request came from: the same for all of one connection."""
 
     @contextmanager
     def running(self) -> Iterator[str]:
@@ -68,6 +70,7 @@ class Service:
         while (line := request.rfile.readline()) not in {b"\r\n", b""}:
             name, _, value = line.decode().partition(":")
             headers[name.lower()] = value.strip()
+        self.callers.append(request.client_address[1])
         self.heard.append((headers, request.rfile.read(int(headers["content-length"]))))
         if self.hang is not None:
             self.hang.wait(5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,24 @@ def test_the_authorities_are_read_once_whatever_the_connections(
     assert len(service.heard) == 6
     assert len(read) == 1
     assert (read[0].verify_mode, read[0].check_hostname) == (ssl.CERT_REQUIRED, True)
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_a_connection_that_rested_for_more_than_a_minute_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, secure: bool
+) -> None:
+    """While a function is frozen its connections are dropped without a word; a write on one of them would be in doubt."""
+    authority, clock = Authority(tmp_path), SettableClock("2026-03-02T10:00:00.000Z")
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file()))
+    service = Service(certificate=authority.issue("127.0.0.1") if secure else None)
+    with service.running() as endpoint:
+        environ = {**ON_LAMBDA, "AWS_ENDPOINT_URL": endpoint}
+        made = Clients(region="eu-west-1", clock=clock, entropy=CountingEntropy(), environ=environ)
+        for rest in (0, 59, 61, 1):
+            clock.set(clock.now() + timedelta(seconds=rest))
+            made.dynamodb(Patience()).put_item(TableName="t", Item={})
+    first, second, third, fourth = service.callers
+    assert first == second != third == fourth
 
 
 def test_a_service_that_nobody_vouches_for_is_not_spoken_to(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from urllib3.util.ssl_ import create_urllib3_context
 
 from fencepost.adapters.aws import NEVER_SENT, Patience, Retrier, client_config, no_answer, throttled
 from fencepost.adapters.targets.credentials import AwsClient
+from fencepost.adapters.wire.pool import warm_pool
 from fencepost.adapters.wire.service import DYNAMODB, KMS, SQS, Dialect, WireClient
 from fencepost.adapters.wire.signature import Credentials, Signer
 from fencepost.application.ports import Clock, Entropy
@@ -98,8 +99,9 @@ class Clients:
 
     def _pool(self, endpoint: str) -> HTTPConnectionPool:
         if endpoint not in self._pools:
-            tls = {"ssl_context": self._trust} if endpoint.startswith("https:") else {}
-            self._pools[endpoint] = urllib3.connection_from_url(endpoint, maxsize=CONNECTIONS, **tls)
+            self._pools[endpoint] = warm_pool(
+                endpoint, self.clock.now, size=CONNECTIONS, trust=lambda: self._trust
+            )
         return self._pools[endpoint]
 
     @cached_property
