@@ -284,7 +284,7 @@ def test_what_is_cut_for_the_engine_is_this_and_nothing_else(stage):
             cut[kind] = cut.get(kind, 0) + 1
     assert cut == {
         "AWS::ApplicationSignals::ServiceLevelObjective": 1,
-        "AWS::CloudWatch::Alarm": 6,
+        "AWS::CloudWatch::Alarm": 10,
         "AWS::CloudWatch::CompositeAlarm": 3,
         "AWS::SQS::QueuePolicy": 11,
     }
