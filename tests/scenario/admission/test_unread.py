@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fencepost.application import keys
 from fencepost.application.admission.holdings import Holding, encode_holding
 from fencepost.application.codec import VERSION, encode_execution
@@ -151,3 +153,47 @@ def test_a_slot_of_a_later_version_stays_taken() -> None:
     office.clock.advance(minutes=600)
     office.pump()
     assert (office.called(), office.deliver(waiter)) == ([], None)
+
+
+def lose_lock(office: Office, record: Execution, **facts: object) -> None:
+    """Nobody can read the lock of the record's job."""
+    office.store.write(Put(key=keys.overlap_lock(record.id.uid), item={"v": 1, "x": "?", **facts}))
+
+
+@pytest.mark.parametrize("facts", [{}, {"f": "?"}, {"f": 1, "until": 1}])
+@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE])
+def test_R10_E6_a_lock_that_nobody_can_read_stays_its_holders(
+    overlap: Overlap, facts: dict[str, object]
+) -> None:
+    office = Office.opened()
+    office.team(cap=5)
+    holder = office.deliver(office.firing(job="alpha", overlap=overlap))
+    assert holder is not None
+    other = office.firing(1, job="alpha", overlap=overlap)
+    lose_lock(office, other, **facts)
+    assert office.deliver(other) is None
+    office.clock.advance(seconds=1)
+    office.lose(holder)  # it keeps the lock while it waits for its retry
+    assert office.deliver(other) is None
+    again = office.deliver(office.read(holder))
+    assert again is not None
+    assert again.fence > holder.fence
+    assert office.end(again)
+    then = office.deliver(
+        office.firing(2, job="alpha", overlap=overlap) if overlap is Overlap.SKIP else other
+    )
+    assert then is not None
+    assert then.fence > again.fence
+
+
+def test_R10_E6_a_lock_that_nobody_holds_or_can_read_is_free() -> None:
+    office = Office.opened()
+    office.team(cap=5)
+    first = office.deliver(office.firing(job="alpha", overlap=Overlap.SKIP))
+    assert first is not None
+    assert office.end(first)
+    second = office.firing(1, job="alpha", overlap=Overlap.SKIP)
+    lose_lock(office, second)
+    leased = office.deliver(second)
+    assert leased is not None
+    assert leased.fence > first.fence

@@ -16,6 +16,7 @@ from fencepost.application import keys, messages
 from fencepost.application.admission import lanes, waiting
 from fencepost.application.admission.context import Context
 from fencepost.application.admission.lanes import Entry
+from fencepost.application.admission.lost_locks import mended
 from fencepost.application.admission.marks import Marks
 from fencepost.application.admission.waiting import TRANSIENT
 from fencepost.application.codec import (
@@ -237,7 +238,14 @@ class OverlapGate:
 
     def _read(self, uid: str) -> Lock:
         item = self._context.store.get(keys.overlap_lock(uid))
-        return Lock(uid=uid, fresh=True) if item is None else decode_lock(item)
+        if item is None:
+            return Lock(uid=uid, fresh=True)
+        try:
+            return decode_lock(item)
+        except NewerShapeError:
+            raise
+        except UndecodableError:
+            return decode_lock(mended(self._context, uid, item))
 
     def _holder(self, lock: Lock) -> Execution | None:
         if lock.holder is None:
