@@ -30,7 +30,7 @@ def services():
 def caller():
     sts = BotoSts(lambda: boto3.client("sts", region_name=REGION))
     roles = RoleCredentials(sts=sts, now=lambda: DUE)
-    return AwsCaller(clients=TeamClients(build=boto_clients(), roles=roles))
+    return AwsCaller(clients=TeamClients(build=boto_clients(), roles=roles, now=lambda: DUE))
 
 
 @pytest.fixture

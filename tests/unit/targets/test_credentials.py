@@ -158,7 +158,7 @@ def test_clients_are_kept_per_service_region_credentials_and_timeout(sts, roles)
         built.append((service, region, credentials and credentials.access_key, seconds))
         return len(built)
 
-    clients = TeamClients(build=build, roles=roles)
+    clients = TeamClients(build=build, roles=roles, now=lambda: sts.now)
     first = clients.client("sqs", "eu-central-1", SENDER, TEN)
     assert clients.client("sqs", "eu-central-1", SENDER, timedelta(seconds=9.5)) == first
     assert clients.client("sns", "eu-central-1", SENDER, TEN) != first
@@ -170,6 +170,18 @@ def test_clients_are_kept_per_service_region_credentials_and_timeout(sts, roles)
     assert built[-1] == ("sqs", "eu-central-1", "ASIA2", 10.0)
 
 
+def test_a_client_that_rested_for_more_than_a_minute_is_made_anew():
+    """Its connections may be gone, and without retries an attempt would be spent on finding out."""
+    moment = [DUE]
+    clients = TeamClients(build=lambda *_: object(), roles=None, now=lambda: moment[0])
+    given = []
+    for rest in (0, 59, 59, 61):
+        moment[0] += timedelta(seconds=rest)
+        given.append(clients.client("sqs", "eu-central-1", SENDER, TEN))
+    assert given[0] is given[1] is given[2]
+    assert given[3] is not given[2]
+
+
 def test_not_more_clients_are_kept_than_were_lately_used():
     built = []
 
@@ -177,7 +189,7 @@ def test_not_more_clients_are_kept_than_were_lately_used():
         built.append(service)
         return service
 
-    clients = TeamClients(build=build, roles=None)
+    clients = TeamClients(build=build, roles=None, now=lambda: DUE)
     for number in range(CLIENTS_KEPT + 1):
         clients.client(f"s{number}", "r", SENDER, TEN)
     clients.client(f"s{CLIENTS_KEPT}", "r", SENDER, TEN)
@@ -195,8 +207,8 @@ def test_a_client_carries_the_roles_credentials_and_leaves_retries_to_us(roles):
 
 
 def test_a_stage_of_one_machine_uses_its_own_credentials():
-    client = TeamClients(build=boto_clients(endpoint_url="http://127.0.0.1:4566"), roles=None).client(
-        "sqs", "us-east-1", Sender(team="demo"), TEN
-    )
+    build = boto_clients(endpoint_url="http://127.0.0.1:4566")
+    clients = TeamClients(build=build, roles=None, now=lambda: DUE)
+    client = clients.client("sqs", "us-east-1", Sender(team="demo"), TEN)
     assert client._request_signer._credentials.access_key == "testing"
     assert client.meta.endpoint_url == "http://127.0.0.1:4566"

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LONGEST_REST = timedelta(seconds=60)
+"""For how long a connection may lie idle and be used again: AWS drops them after a while, unheard by a frozen process."""
+
 NEVER_SENT = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 """No connection came about, so the service saw nothing."""
 

@@ -97,7 +97,7 @@ class AwsStage:
         from fencepost.runtime.outward import outward  # noqa: PLC0415 - the same
 
         roles = RoleCredentials(sts=BotoSts(cache(self._clients.sts)), now=self.clock.now)
-        clients = TeamClients(build=boto_clients(), roles=roles)
+        clients = TeamClients(build=boto_clients(), roles=roles, now=self.clock.now)
         reads = Reads(self.store)
         return outward(clients, self.secrets.open, self.settings.egress, reads, self.clock)
 

@@ -6,11 +6,11 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from fencepost.adapters.aws import Patience, client_config
+from fencepost.adapters.aws import LONGEST_REST, Patience, client_config
 from fencepost.adapters.targets.credentials import AwsClient, Credentials, RoleCredentials
 from fencepost.domain.delivery import Sender
 
@@ -32,28 +32,34 @@ class ClientFactory(Protocol):
 
 
 class TeamClients:
-    """Clients by service, region, credentials and timeout; the 256 last used are kept.
+    """Clients by service, region, credentials and timeout; the 256 last used are kept, and one that nobody asked for in a
+    minute is made anew: while a function is frozen its connections are dropped, and a client that does not retry would
+    spend an attempt on finding out. `now` is the wall clock.
 
     `roles` None: the process's own credentials, for a stage of one machine, where there is nobody else's account.
     """
 
-    def __init__(self, *, build: Build, roles: RoleCredentials | None) -> None:
+    def __init__(self, *, build: Build, roles: RoleCredentials | None, now: Callable[[], datetime]) -> None:
         self._build = build
         self._roles = roles
-        self._kept: OrderedDict[tuple[str, str, str, int], AwsClient] = OrderedDict()
+        self._now = now
+        self._kept: OrderedDict[tuple[str, str, str, int], tuple[AwsClient, datetime]] = OrderedDict()
         self._door = threading.Lock()
 
     def client(self, service: str, region: str, sender: Sender, timeout: timedelta) -> AwsClient:
         credentials = None if self._roles is None else self._roles.of(sender)
         seconds = max(1, math.ceil(timeout.total_seconds()))
         key = (service, region, "" if credentials is None else credentials.access_key, seconds)
+        now = self._now()
         with self._door:
-            if key not in self._kept:
-                self._kept[key] = self._build(service, region, credentials, float(seconds))
+            client, asked = self._kept.get(key, (None, now))
+            if client is None or now - asked > LONGEST_REST:
+                client = self._build(service, region, credentials, float(seconds))
+            self._kept[key] = (client, now)
             self._kept.move_to_end(key)
             while len(self._kept) > CLIENTS_KEPT:
                 self._kept.popitem(last=False)
-            return self._kept[key]
+            return client
 
 
 def boto_clients(*, endpoint_url: str | None = None) -> Build:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util import parse_url
 
+from fencepost.adapters.aws import LONGEST_REST
+
 if TYPE_CHECKING:
     from urllib3._base_connection import BaseHTTPConnection
 
-LONGEST_REST = timedelta(seconds=60)
 Now = Callable[[], datetime]
 
 
