@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,13 @@ from tests.support.admissions import LEASE, Dice, Office
 MANY = 20
 
 
-def crowd(count: int, **facts: object) -> tuple[Office, Execution, list[Execution]]:
+def crowd(count: int, **facts: Any) -> tuple[Office, Execution, list[Execution]]:
     """A team's only slot in use, and so many who wait for it, the oldest first."""
     office = Office.opened(dice=Dice(0.0))
     office.team(cap=1)
-    holder = office.deliver(office.firing(**facts))  # type: ignore[arg-type]  # facts of a record
+    holder = office.deliver(office.firing(**facts))
     assert holder is not None
-    waiters = [office.firing(number + 1, **facts) for number in range(count)]  # type: ignore[arg-type]
+    waiters = [office.firing(number + 1, **facts) for number in range(count)]
     assert [office.deliver(each) for each in waiters] == [None] * count
     return office, holder, waiters
 
