@@ -249,6 +249,28 @@ def test_one_that_is_asked_for_while_the_job_is_paused_runs(front, machine):
     assert [record["state"] for record in executions(front)] == ["SUCCEEDED"] * 12
 
 
+def test_an_edit_of_a_paused_job_is_no_new_pause_to_what_was_asked_for_meanwhile(front, machine):
+    front.post(REPORT + "/pause")
+    backfill = ask(front, rate=3)
+    front.job(schedule={"cron": "30 * * * *"})
+    machine.run("2026-03-01T12:20:00Z")
+    assert front.get(REPORT).body["state"] == "PAUSED"
+    assert front.get(f"{REPORT}/backfills/{backfill['id']}").body["released"] == 12
+    assert [record["state"] for record in executions(front)] == ["SUCCEEDED"] * 12
+
+
+def test_what_a_faster_one_ran_a_slower_one_of_the_same_range_leaves_out(front, machine):
+    """Whichever of them was asked for first."""
+    slow = ask(front, rate=1)
+    machine.run("2026-03-01T12:10:30Z")
+    fast = ask(front, rate=600)
+    machine.run("2026-03-01T12:25:00Z")
+    records = executions(front)
+    assert sorted(dues(records)) == [f"2026-03-01T{hour:02}:00" for hour in range(12)]
+    released = [front.get(f"{REPORT}/backfills/{each['id']}").body["released"] for each in (slow, fast)]
+    assert sum(released) == 12
+
+
 def test_nothing_of_a_deleted_job_is_backfilled(front, machine):
     backfill = ask(front, rate=2)
     uid = backfill["uid"]

@@ -69,7 +69,7 @@ def _made(
 
 
 def _needless(facts: Facts, name: str, item: Item, instant: int) -> bool:
-    """The instant is excluded, or has run or was about to: by the schedule, or in an earlier backfill."""
+    """The instant is excluded, or has run or was about to: by the schedule, or in another backfill."""
     if "exclude" in item["schedule"]:
         versions = facts.calendars.get(item["team"], [])
         if any(excludes(version.item, instant) for version in versions):
@@ -81,7 +81,7 @@ def _needless(facts: Facts, name: str, item: Item, instant: int) -> bool:
     others += [
         f"{uid}-b-{other[21:]}-{instant:013d}"
         for other in facts.backfills
-        if other[:20] == uid and other < name
+        if other[:20] == uid and other != name
     ]
     return any(
         change.new is not None and change.new["state"] not in {"DEAD", "SKIPPED", "CANCELLED"}
@@ -134,7 +134,9 @@ def _ends(facts: Facts, name: str, last: Version) -> Iterator[str]:
 
 def _paused_since(job: JobFacts, item: Item) -> bool:
     current = job.versions[-1].item
-    return bool(current["state"] == "PAUSED" and current["gen"] > item["gen"])
+    began = job.generation(item["gen"])
+    edited = current["gen"] == item["gen"] + 1 and began is not None and began.ended_by == "superseded"
+    return bool(current["state"] == "PAUSED" and current["gen"] > item["gen"] and not edited)
 
 
 def _begun(facts: Facts, versions: list[Version], records: Mapping[int, list[Change]]) -> Iterator[str]:

@@ -202,9 +202,10 @@ def _may_begin(job: JobFacts, identity: str, old: Item, known: Item) -> Iterator
     if old["fence"] > 0 or old.get("attempt", 0) > 0:
         return
     scheduled = old["origin"] == "schedule"
-    if known["state"] == "PAUSED" and (scheduled or known["gen"] > old["gen"]):
-        yield "begun, though its job was known to be paused"
     generation = job.generation(old["gen"])
+    edited = known["gen"] == old["gen"] + 1 and generation is not None and generation.ended_by == "superseded"
+    if known["state"] == "PAUSED" and (scheduled or (known["gen"] > old["gen"] and not edited)):
+        yield "begun, though its job was known to be paused"
     if not scheduled or known["gen"] <= old["gen"] or generation is None or generation.end is None:
         return
     instant = nominal_of(identity)

@@ -186,6 +186,13 @@ EDITED, PAUSED, DELETED = Reason.SUPERSEDED, Reason.PAUSED, Reason.DELETED
         ({"origin": Origin.RUN_NOW}, job(2, until=BEFORE, by=EDITED), None, None),
         ({"origin": Origin.BACKFILL}, job(2, JobState.PAUSED, until=BEFORE, by=PAUSED), None, PAUSED),
         ({"origin": Origin.RUN_NOW, "generation": 2}, job(2, JobState.PAUSED), None, None),
+        (
+            {"origin": Origin.RUN_NOW, "generation": 2},
+            job(3, JobState.PAUSED, until=AFTER, by=EDITED),
+            None,
+            None,
+        ),
+        ({"origin": Origin.RUN_NOW}, job(3, JobState.PAUSED, until=AFTER, by=EDITED), None, PAUSED),
         ({"origin": Origin.RUN_NOW}, job(2, JobState.DELETED), None, DELETED),
         ({"due": AFTER}, job(2, until=DUE, by=EDITED), None, None),
     ],

@@ -161,11 +161,19 @@ def eligible(record: Execution, job: Job, ended: EndedGeneration | None) -> Proc
     if started(record):
         return Proceed("what has started goes on")
     old = record.generation < job.generation
-    if job.state is JobState.PAUSED and (old or record.origin is Origin.SCHEDULE):
+    scheduled = record.origin is Origin.SCHEDULE
+    if job.state is JobState.PAUSED and (scheduled or paused_since(job, record.generation)):
         return Cancel(Reason.PAUSED, "the job was paused before it began")
-    if not old or record.origin is not Origin.SCHEDULE:
+    if not old or not scheduled:
         return Proceed("its generation is the job's")
     return _by_ended_generation(record, job, ended)
+
+
+def paused_since(job: Job, generation: int) -> bool:
+    """Whether a job was paused after `generation` began. An edit of one that is paused ends a generation, and pauses nothing."""
+    if job.state is not JobState.PAUSED or job.generation <= generation:
+        return False
+    return job.generation - 1 > generation or job.ended_by is not Reason.SUPERSEDED
 
 
 def _by_ended_generation(record: Execution, job: Job, ended: EndedGeneration | None) -> Proceed | Cancel:

@@ -20,20 +20,20 @@ from fencepost.domain.states import ExecutionState
 
 PAGE = 2_000
 _TICK = timedelta(milliseconds=1)
-EARLIER = 20
-"""How many earlier backfills of the same instants are looked at."""
+OTHERS = 20
+"""How many other backfills of the same instants are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Looks up what became of instants: under the schedule, and by earlier backfills. `thinned`: the time in which an
+    """Looks up what became of instants: under the schedule, and by other backfills. `thinned`: the time in which an
     occurrence without a record succeeded, since only records of successes go before the retention is over.
     """
 
     store: Store
     backfill: Backfill
     calendars: Mapping[str, Calendar]
-    earlier: tuple[Backfill, ...]
+    others: tuple[Backfill, ...]
     thinned: tuple[datetime, datetime] | None = None
 
     @classmethod
@@ -46,16 +46,16 @@ class LeftOut:
     ) -> LeftOut:
         """For one step of `backfill`."""
         others = [] if backfill.force else list_backfills(store, backfill.uid)
-        earlier = [
+        beside = [
             other
             for other in others
-            if other.id < backfill.id and other.first < backfill.before and backfill.first < other.before
+            if other.id != backfill.id and other.first < backfill.before and backfill.first < other.before
         ]
         return cls(
             store=store,
             backfill=backfill,
             calendars=calendars,
-            earlier=tuple(earlier[:EARLIER]),
+            others=tuple(beside[:OTHERS]),
             thinned=thinned,
         )
 
@@ -93,7 +93,7 @@ class LeftOut:
         wanted = set(instants)
         return {
             instant
-            for other in self.earlier
+            for other in self.others
             for record in executions(self.store, other, instants[0], instants[-1])
             if (instant := record.id.nominal) in wanted and _seen_to(record) and not _ends(other, record)
         }

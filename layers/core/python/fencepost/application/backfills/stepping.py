@@ -34,7 +34,7 @@ from fencepost.application.store import (
 from fencepost.domain.backfill import Backfill, BackfillState
 from fencepost.domain.identity import ExecutionId
 from fencepost.domain.instants import floor_ms
-from fencepost.domain.judgement import started
+from fencepost.domain.judgement import paused_since, started
 from fencepost.domain.keeping import thinned_between
 from fencepost.domain.model import Execution, Job, Origin, Team, Tier, Timer
 from fencepost.domain.schedule import Calendar, effective_instant, occurrences, tzdata_version
@@ -235,8 +235,7 @@ class _Step:
 
 def _waits(backfill: Backfill, job: Job, team: Team) -> bool:
     """The job was paused since, or nothing of recovery may start in the team: what is made now would only wait."""
-    paused_since = job.state is JobState.PAUSED and job.generation > backfill.generation
-    return paused_since or Tier.RECOVERY in team.shut
+    return paused_since(job, backfill.generation) or Tier.RECOVERY in team.shut
 
 
 def _ahead(backfill: Backfill) -> Iterator[datetime]:
