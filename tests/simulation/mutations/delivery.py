@@ -114,7 +114,7 @@ DELIVERY = (
     Mutant(
         name="what is paused begins all the same",
         module="domain.judgement",
-        old="    if job.state is JobState.PAUSED and (old or record.origin is Origin.SCHEDULE):",
+        old="    if job.state is JobState.PAUSED and (scheduled or paused_since(job, record.generation)):",
         new="    if job.state is JobState.PAUSED and False:",
         bites="h",
         profile="asked runs",
