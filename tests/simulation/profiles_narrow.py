@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tests.simulation.faults import Kind
-from tests.simulation.kernel import MINUTE, SECOND
+from tests.simulation.kernel import MINUTE, MS, SECOND
 from tests.simulation.mix import MIXED, Profile
 
 ALL_AIMED = replace(MIXED, ops=(0, 4), troubles=(0, 0), faults=(30, 40), aimed_faults=1.0)
@@ -30,6 +30,37 @@ NEW_RULES = replace(
 
 NARROW: Mapping[str, Profile] = MappingProxyType(
     {
+        "changed by others": replace(
+            MIXED,
+            jobs=(30, 32),
+            keeping=1.0,
+            ending=0.35,
+            firings=900,
+            budgets=(1,),
+            answers={"fail": 0.3, "never": 0.2},
+            ops=(130, 160),
+            aimed_ops=0.8,
+            op_weights={"retune": 12, "resume": 9, "recreate": 6},
+            faults=(5, 8),
+            aims={"die": 5, "succeed": 2, "note": 5},
+            troubles=(0, 0),
+            latency=(20 * MS, 400 * MS),
+        ),
+        "older claims": replace(
+            MIXED,
+            alike=True,
+            excluding=0.0,
+            ending=0.0,
+            ops=(90, 120),
+            aimed_ops=0.9,
+            op_weights={"edit": 1},
+            faults=(40, 60),
+            aimed_faults=1.0,
+            fault_weights={Kind.PAUSE_BEFORE: 8, Kind.LATE_EFFECT: 2},
+            pauses=(1 * SECOND, 20 * SECOND),
+            aims={"claim": 1},
+            troubles=(0, 0),
+        ),
         "walks": replace(
             ALL_AIMED,
             jobs=(12, 14),

@@ -117,6 +117,8 @@ class _Job:
             if running and self._runs(self.own[instant]):
                 yield f"it ran, and {running[0]} ran for it as well"
             yield from self._again(generation, instant, covering)
+            if not covering:
+                yield from self._taken_away(generation, instant)
         elif not covering:
             yield f"no record explains it (generation {generation.number})"
         elif len(covering) > 1:
@@ -128,6 +130,14 @@ class _Job:
         spans = [identity for identity in covering if identity[21] == "z"]
         if spans and own is not None and own["planted"] == generation.number:
             yield f"it has a record of its own, and {spans[0]} explains it again"
+
+    def _taken_away(self, generation: Generation, instant: int) -> Iterator[str]:
+        """What an earlier generation cancelled is taken over by the one that has it as well."""
+        own = self.records[self.own[instant]][-1].new
+        if own is None or (own["state"], own.get("reason")) != ("CANCELLED", "superseded"):
+            return
+        if own["planted"] < generation.number and generation.ended_by not in ENDED_FOR_GOOD:
+            yield f"cancelled for generation {own['planted']}, though {generation.number} has it"
 
     def _runs(self, identity: str) -> bool:
         return any(change.move == "lease" for change in self.records[identity])

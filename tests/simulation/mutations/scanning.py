@@ -19,7 +19,7 @@ SCANNING = (
         old="if there.planted_generation < claim.timer.generation:",
         new="if there.planted_generation != claim.timer.generation:",
         bites="aghi",
-        profile="standstills",
+        profile="older claims",
     ),
     Mutant(
         name="a cancelled record is never re-opened",

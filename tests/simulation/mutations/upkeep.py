@@ -27,7 +27,7 @@ UPKEEP = (
         old="if fresh is None or not isinstance(self._done(record, fresh), Conflict):",
         new="if fresh is None or self._done(record, fresh) is None or True:",
         bites="j",
-        profile="aftermaths",
+        profile="changed by others",
     ),
     Mutant(
         name="a switch is not asked",
