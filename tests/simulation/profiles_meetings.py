@@ -125,6 +125,7 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
             _MEETING,
             jobs=(24, 26),
             firings=450,
+            caps=(4, 12),
             alike=True,
             excluding=0.8,
             catch_up=0.0,
