@@ -173,8 +173,10 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         and new["gen"] == old["gen"]
         and not _excluded(facts, job, identity, new)
     ):
-        known = job.at(change.at)
-        if known is None or known["state"] != "DELETED":  # what had not begun by then goes with its job
+        planter = job.generation(new["planted"])
+        if (
+            planter is None or planter.ended_by not in ENDED_FOR_GOOD
+        ):  # what had not begun by then goes with that
             yield from _passed_over(facts, change, old, new)
     if change.move == "lease" and change.read is not None:
         yield from _known(job, identity, change, old)
