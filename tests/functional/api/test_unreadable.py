@@ -17,6 +17,7 @@ from fencepost.domain.instants import from_wire
 from fencepost.domain.limits import Limits
 from tests.support.api import ADMIN, HOOK, Front
 from tests.support.clients import Machine
+from tests.support.meanwhile import Meanwhile
 
 JOBS = "/v1/teams/payments/jobs"
 BAD = JOBS + "/bad"
@@ -193,22 +194,12 @@ class TestWhole:
         """The delete finds the mended job at its next try, and deletes that by the usual rules."""
         uid = uid_of(garbled)
 
-        class MendedMeanwhile:
-            def __init__(self, inner: Any) -> None:
-                self.inner, self.lost = inner, 0
-
-            def __getattr__(self, name: str) -> Any:
-                return getattr(self.inner, name)
-
-            def transact(self, actions: Any, token: str | None = None) -> Any:
-                if not self.lost:
-                    self.lost = 1
-                    assert garbled.job("bad", {"cron": "0 7 * * *"}).status == 201
-                return self.inner.transact(actions, token)
+        def mended() -> None:
+            assert garbled.job("bad", {"cron": "0 7 * * *"}).status == 201
 
         slow = Front.at("2026-03-01T12:00:30Z", team=False)
         slow.memory = garbled.memory
-        slow.through(MendedMeanwhile(garbled.memory))
+        slow.through(Meanwhile(garbled.memory, mended))
         reply = slow.delete(BAD)
         assert (reply.status, reply.body.get("unreadable")) == (200, None)
         assert reply.body["uid"] != uid

@@ -14,6 +14,7 @@ from fencepost.domain.model import Team
 from fencepost.runtime import scanning
 from tests.support.api import ADMIN, OWNER, OWNER_ROLE, STRANGER, Front
 from tests.support.clients import Machine
+from tests.support.meanwhile import Meanwhile
 
 TEAM = "/v1/teams/payments"
 JOBS = TEAM + "/jobs"
@@ -229,22 +230,12 @@ def test_a_faulty_or_partial_declaration_changes_nothing(front: Front) -> None:
 def test_whoever_mends_it_meanwhile_is_not_overwritten(garbled: Front) -> None:
     """The second finds the mended team at its next try, and changes that by the usual rules."""
 
-    class MendedMeanwhile:
-        def __init__(self, inner: Any) -> None:
-            self.inner, self.lost = inner, 0
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
-
-        def transact(self, actions: Any, token: str | None = None) -> Any:
-            if not self.lost:
-                self.lost = 1
-                assert garbled.put(TEAM, {**DECLARED, "max_jobs": 5}, by=ADMIN).status == 200
-            return self.inner.transact(actions, token)
+    def mended() -> None:
+        assert garbled.put(TEAM, {**DECLARED, "max_jobs": 5}, by=ADMIN).status == 200
 
     slow = Front.at("2026-03-01T12:00:30Z", team=False)
     slow.memory = garbled.memory
-    slow.through(MendedMeanwhile(garbled.memory))
+    slow.through(Meanwhile(garbled.memory, mended))
     reply = slow.put(TEAM, DECLARED, by=ADMIN)
     first, second, *_ = garbled.get(TEAM + "/revisions").body["items"]
     assert (reply.status, reply.body["revision"]) == (200, first["revision"])
