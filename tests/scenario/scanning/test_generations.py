@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fencepost.application import keys
 from fencepost.application.codec import encode_execution
+from fencepost.application.registry.counting import next_ordinal
 from fencepost.application.scanning.report import ScanReport
+from fencepost.application.scanning.succession import expected_occurrence
 from fencepost.application.store import Put
 from fencepost.domain.instants import from_wire, to_wire
 from fencepost.domain.model import Execution, Job
@@ -101,6 +105,28 @@ def test_B5_what_has_begun_stands_and_the_chain_goes_on_once() -> None:
     assert stands is not None
     assert (stands.state, stands.generation, stands.planted_generation) == (ExecutionState.RUNNING, 1, 2)
     assert fire_timers(shard, job).count(2) == 1
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["adopted", "begun"])
+def test_B5_a_shared_instant_counts_by_the_newer_schedule(begun: bool) -> None:
+    """Found by simulation: the count of the older schedule was carried on, and a resume found the newer one used up."""
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("edited", {**EVERY_MINUTE, "max_firings": 9})
+    for minute in range(1, 4):
+        shard.scan(f"2026-03-01T02:0{minute}:50Z")
+    shared = shard.record(job, "2026-03-01T02:04:00Z")
+    assert shared is not None
+    assert shared.ordinal == 4
+    if begun:
+        rewrite(shard, replace(shared, state=ExecutionState.RUNNING, fence=7, attempt=1))
+    job = shard.edit(job, {**EVERY_TWO, "max_firings": 3})
+    shard.scan()
+    after = shard.record(job, "2026-03-01T02:04:00Z")
+    assert after is not None
+    assert (after.generation, after.planted_generation, after.ordinal) == (1 if begun else 2, 2, 1)
+    assert [timer.ordinal for timer in shard.timers() if timer.generation == 2] == [3]
+    assert expected_occurrence(shard.store, job) == (from_wire("2026-03-01T02:08:00Z"), 3)
+    assert next_ordinal(shard.store, job, from_wire("2026-03-01T02:05:00Z")) == 2
 
 
 def test_pause_cancels_a_due_one_that_was_not_claimed_as_a_range_up_to_the_pause() -> None:

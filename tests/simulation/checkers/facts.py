@@ -135,16 +135,18 @@ class Facts:
 def counted(changes: list[Change], generations: set[int]) -> tuple[int, int]:
     """How often a record counts for a schedule that ends after so many firings: at least, and at most.
 
-    What was queued or adopted counts for the generation that has it; what was then cancelled may or may not.
+    What was queued or adopted counts for the generation that has it; what was then cancelled, or had begun by an older
+    generation's rules, may or may not.
     """
     first, last = changes[0].new, changes[-1].new
-    if first is None or last is None or last["gen"] not in generations:
+    if first is None or last is None or last["planted"] not in generations:
         return 0, 0
     queued = first["state"] == "QUEUED" or any(
         change.new is not None and change.old is not None and change.new["gen"] > change.old["gen"]
         for change in changes
     )
-    return int(queued and last["state"] not in {"CANCELLED", "SKIPPED"}), int(queued)
+    counts = queued and last["gen"] in generations and last["state"] not in {"CANCELLED", "SKIPPED"}
+    return int(counts), int(queued)
 
 
 def execution_id(pk: str, sk: str) -> str:

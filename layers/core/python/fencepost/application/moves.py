@@ -110,18 +110,23 @@ def cancelled(before: Execution, reason: Reason, *, now: datetime, retention: ti
     return finished(before, Move.CANCEL, now=now, retention=retention, reason=reason, retry_at=None)
 
 
-def adopted(before: Execution, generation: int, until: datetime | None = None) -> Moved:
+def adopted(before: Execution, by: Execution) -> Moved:
     """Protocol B5: one instant of two generations is one occurrence, and the newer one takes it over.
 
-    A cancelled or skipped record returns to the queue; one that still is to begin stays where it is. `until`: the run stands for
-    all that the newer generation missed up to there.
+    A cancelled or skipped record returns to the queue; one that still is to begin stays where it is. `by` is the record
+    that the newer one would have made: the run stands for all that it missed up to `until`, and counts as its firing.
     """
-    taken = {"generation": generation, "planted_generation": generation, "until": until}
+    taken = {
+        "generation": by.generation,
+        "planted_generation": by.planted_generation,
+        "until": by.until,
+        "ordinal": by.ordinal,
+    }
     if before.state in FINAL:
         return moved(before, Move.ADOPT, note=None, **taken)
     return rewritten(before, **taken)
 
 
-def succession_noted(before: Execution, generation: int) -> Moved:
-    """The record stands as it is; that `generation` planted its successor is noted, once."""
-    return rewritten(before, planted_generation=generation)
+def succession_noted(before: Execution, by: Execution) -> Moved:
+    """The record stands as it is; that `by`'s generation planted its successor, and counted on from it, is noted, once."""
+    return rewritten(before, planted_generation=by.planted_generation, ordinal=by.ordinal)

@@ -39,7 +39,7 @@ def counted(store: Store, job: Job, at: Moment) -> Moment:
 def next_ordinal(store: Store, job: Job, after: datetime) -> int:
     """Which firing of its schedule comes next after that instant; a schedule that was declared anew counts from 1."""
     for record in newest_occurrences(store, job.uid, after):
-        if schedule_of(store, job, record.generation) == job.schedule:
+        if schedule_of(store, job, record.planted_generation) == job.schedule:
             return record.ordinal + (record.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
         if not _left_behind(job, record):
             break

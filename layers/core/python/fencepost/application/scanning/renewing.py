@@ -98,8 +98,8 @@ def _ordinal(store: Store, stamp: str, rules: Job | EndedGeneration) -> int:
         if item["sk"] == last:
             continue
         before = decode_execution(item)
-        if before.generation != rules.generation:
-            old = store.get(keys.ended_generation(rules.uid, before.generation))
+        if before.planted_generation != rules.generation:
+            old = store.get(keys.ended_generation(rules.uid, before.planted_generation))
             if old is None or decode_ended_generation(old).schedule != rules.schedule:
                 return 1
         return before.ordinal + (before.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})

@@ -74,11 +74,10 @@ class Resolver:
         """
         runs = claim.record.state is ExecutionState.QUEUED
         adopts = runs and _adoptable(there)
-        generation = claim.timer.generation
         if adopts:
-            moved = moves.adopted(there, generation, claim.record.until)
+            moved = moves.adopted(there, claim.record)
         else:
-            moved = moves.succession_noted(there, generation)
+            moved = moves.succession_noted(there, claim.record)
             claim = claim if claim.record.until is None else beside(claim, there)
         once = every(moved.write.condition, equals("planted", there.planted_generation))
         # A pass that stood still may find that the timer was settled with its job, and the record left as it was.

@@ -98,7 +98,7 @@ def _used_up(era: Era, page: Page, expected: datetime) -> bool:
     most = era.schedule.max_firings
     if most is None:
         return False
-    newest = max(page.of_era(era.generation, before=expected), key=first_of, default=None)
+    newest = max(page.planted_by(era.generation, before=expected), key=first_of, default=None)
     if newest is None:
         return era.generation > 1
     skipped = newest.state is ExecutionState.SKIPPED and settled_at_claim(newest)

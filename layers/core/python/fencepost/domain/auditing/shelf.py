@@ -66,10 +66,14 @@ class Page:
         place = bisect_left(self._firsts, instant)
         return self.all[place - 1] if place else None
 
-    def of_era(self, generation: int, *, before: datetime | None = None) -> Iterator[Execution]:
+    def of_era(self, generation: int) -> Iterator[Execution]:
         """The records of one generation, by instant."""
+        return (record for record in self.all if record.generation == generation)
+
+    def planted_by(self, generation: int, *, before: datetime) -> Iterator[Execution]:
+        """The records by which one generation counts its firings: those whose successors it planted, by instant."""
         for record in self.all:
-            if before is not None and first_of(record) >= before:
+            if first_of(record) >= before:
                 return
-            if record.generation == generation:
+            if record.planted_generation == generation:
                 yield record
