@@ -147,8 +147,8 @@ def _replaced(value: Any, /, **changes: Any) -> Any:
 
 
 def _slotted(kind: Any) -> bool:
-    slotted: bool = kind.__dictoffset__ == 0 and all(field.init for field in dataclasses.fields(kind))
-    return slotted
+    slotted = not any("__dict__" in vars(base) for base in kind.__mro__)
+    return slotted and all(field.init for field in dataclasses.fields(kind))
 
 
 def _copier(kind: Any) -> Callable[[Any, dict[str, Any]], Any]:
