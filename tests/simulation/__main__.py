@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.simulation import coverage, hunt, mutant_page
+from tests.simulation import hunt, matrix, mutant_page
 from tests.simulation.campaign import Tally, campaign, kind_of
 from tests.simulation.checkers.facts import Violation
 from tests.simulation.draw import plan_of
@@ -122,9 +122,9 @@ def _many(asked: argparse.Namespace) -> int:
         first = verdict.violations[0]
         print(f"  seed {verdict.seed} ({verdict.profile}): {first.rule}: {first.about}: {first.text}")
         print(f"    make sim SEED={verdict.seed} ARGS='--shrink --profile {verdict.profile}'")
-    for line in coverage.report(tally.cells):
+    for line in matrix.report(tally.cells):
         print(line)
-    missing = coverage.empty(tally.cells) if tally.seeds >= coverage.FULL else []
+    missing = matrix.empty(tally.cells) if tally.seeds >= matrix.FULL else []
     for row, column in missing:
         print(f"  empty: {row} x {column}")
     return 1 if tally.bad or missing else 0

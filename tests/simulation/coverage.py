@@ -1,4 +1,4 @@
-"""Which kind of fault met which move: the matrix that a campaign prints, and the cells that cannot be.
+"""Which kind of fault met which move in a history.
 
 The columns are the arrows of the state tables. A fault that strikes a call meets the moves that the call would make;
 one that leaves a part of a batch out meets those of whoever was left with it. A trouble of another kind meets the moves
@@ -10,8 +10,7 @@ move beside which it was sprung.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from tests.simulation.faults import Kind
 from tests.simulation.journal import ANSWER, SPRUNG, STRUCK, WRITE, Entry
@@ -30,8 +29,6 @@ OTHERS = ("skew", "torn read")
 OWNERS = tuple(f"owner: {what}" for what in OPS)
 ROWS = (*BOUNDARY, *MAIL, *TICKS, *TARGETS, *OTHERS, *OWNERS)
 COLUMNS = (*ARROWS, *JOB_ARROWS)
-FULL = 20_000
-"""From so many histories on, a cell that nothing met is a fault of the campaign."""
 ASKEW = SECOND // 4
 LASTS = 15 * MINUTE
 """How long after a target misbehaved its job's moves are counted as met by that."""
@@ -45,75 +42,6 @@ _ANSWERS = {
     "lie": "target lies",
     "accept": "target takes over",
 }
-
-
-class Impossible(NamedTuple):
-    """Cells that cannot be, and why."""
-
-    rows: frozenset[str]
-    columns: frozenset[str]
-    why: str
-
-
-def _columns(*moves: str) -> frozenset[str]:
-    """The arrows of these moves, or these arrows."""
-    return frozenset(each for each in COLUMNS if each in moves or each.partition(" ")[0] in moves)
-
-
-IMPOSSIBLE = (
-    Impossible(
-        frozenset(MAIL),
-        _columns("create", "edit", "pause", "resume", "delete", "redrive"),
-        "requests and the tick make it, which no queue brings",
-    ),
-    Impossible(
-        frozenset({UNPROCESSED}),
-        _columns("create", "edit", "pause", "delete", "redrive", "resume ERROR"),
-        "the request that makes it asks for nothing in a batch before it",
-    ),
-    Impossible(
-        frozenset(TARGETS),
-        _columns("create"),
-        "nobody has called the target of a job that is not there yet",
-    ),
-)
-
-
-def impossible(cell: Cell) -> str | None:
-    """Why nothing can meet in the cell; None where something can."""
-    row, column = cell
-    return next((each.why for each in IMPOSSIBLE if row in each.rows and column in each.columns), None)
-
-
-def empty(cells: Mapping[Cell, int]) -> list[Cell]:
-    """The cells that nothing met although it could."""
-    every = ((row, column) for row in ROWS for column in COLUMNS)
-    return [cell for cell in every if not cells.get(cell) and impossible(cell) is None]
-
-
-def report(cells: Mapping[Cell, int]) -> Iterator[str]:
-    """The matrix for people: a digit tells the order of magnitude, 1 for less than 10; ``.`` is empty, ``-`` impossible."""
-    for number, column in enumerate(COLUMNS):
-        yield f"  {chr(ord('A') + number // 10)}{number % 10} {column}"
-    yield " " * 24 + "".join(chr(ord("A") + number // 10) for number in range(len(COLUMNS)))
-    yield " " * 24 + "".join(str(number % 10) for number in range(len(COLUMNS)))
-    for row in ROWS:
-        line = "".join(_shown(cells.get((row, column), 0), (row, column)) for column in COLUMNS)
-        yield f"  {row:22}{line}"
-    missing = empty(cells)
-    possible = sum(impossible((row, column)) is None for row in ROWS for column in COLUMNS)
-    yield f"{possible - len(missing)} of {possible} cells met, {len(missing)} empty"
-    for why in dict.fromkeys(each.why for each in IMPOSSIBLE):
-        count = sum(impossible((row, column)) == why for row in ROWS for column in COLUMNS)
-        yield f"  {count} cannot be: {why}"
-    surprising = [cell for cell, count in cells.items() if count and impossible(cell) is not None]
-    yield from (f"  met, though it cannot be: {row} x {column}" for row, column in surprising)
-
-
-def _shown(count: int, cell: Cell) -> str:
-    if count:
-        return str(min(9, len(str(count))))
-    return "." if impossible(cell) is None else "-"
 
 
 def cells_of(history: History) -> Counter[Cell]:

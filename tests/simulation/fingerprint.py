@@ -23,6 +23,7 @@ _ASIDE = frozenset(
         "fingerprint",
         "hunt",
         "kept",
+        "matrix",
         "mutant_page",
         "mutants",
         "shrink",

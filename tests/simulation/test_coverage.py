@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from tests.simulation import coverage
+from tests.simulation import coverage, matrix
 from tests.simulation.draw import plan_of
 from tests.simulation.labels import EXECUTION_MOVES, JOBS_MOVES
 from tests.simulation.mix import OPS
@@ -40,11 +40,11 @@ def test_every_operation_that_a_profile_draws_has_a_row():
 
 def test_a_cell_is_empty_where_nothing_met_unless_it_cannot_be():
     nothing: Counter[coverage.Cell] = Counter()
-    missing = set(coverage.empty(nothing))
+    missing = set(matrix.empty(nothing))
     assert ("crash_before", "lease QUEUED") in missing
     assert ("duplicated", "create") not in missing
-    assert ("crash_before", "lease QUEUED") not in coverage.empty({("crash_before", "lease QUEUED"): 1})
-    assert all(why.why for why in coverage.IMPOSSIBLE)
+    assert ("crash_before", "lease QUEUED") not in matrix.empty({("crash_before", "lease QUEUED"): 1})
+    assert all(why.why for why in matrix.IMPOSSIBLE)
 
 
 def test_a_history_meets_what_its_plan_draws():
@@ -54,4 +54,4 @@ def test_a_history_meets_what_its_plan_draws():
     assert rows & set(coverage.BOUNDARY)
     assert {column for _, column in cells} <= set(coverage.COLUMNS)
     assert rows <= set(coverage.ROWS)
-    assert len(list(coverage.report(cells))) > len(coverage.ROWS)
+    assert len(list(matrix.report(cells))) > len(coverage.ROWS)

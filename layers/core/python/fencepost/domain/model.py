@@ -244,6 +244,11 @@ class Execution:
         return self.state in FINAL
 
     @property
+    def next_ordinal(self) -> int:
+        """Which firing follows by the same count: what did not run is none."""
+        return self.ordinal + (self.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
+
+    @property
     def wake_at(self) -> datetime:
         """The earliest instant at which this record may be acted on."""
         if self.state is ExecutionState.RETRY_WAIT and self.retry_at is not None:

@@ -15,7 +15,7 @@ from fencepost.application.registry.reading import newest_occurrences, schedule_
 from fencepost.application.store import Store
 from fencepost.domain.model import Execution, Job
 from fencepost.domain.schedule import next_occurrence
-from fencepost.domain.states import ExecutionState, JobState
+from fencepost.domain.states import JobState
 
 
 def explained(store: Store, job: Job, at: Moment) -> Moment:
@@ -40,7 +40,7 @@ def next_ordinal(store: Store, job: Job, after: datetime) -> int:
     """Which firing of its schedule comes next after that instant; a schedule that was declared anew counts from 1."""
     for record in newest_occurrences(store, job.uid, after):
         if schedule_of(store, job, record.planted_generation) == job.schedule:
-            return record.ordinal + (record.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
+            return record.next_ordinal
         if not _left_behind(job, record):
             break
     return 1

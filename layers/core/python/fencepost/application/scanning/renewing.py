@@ -16,7 +16,6 @@ from fencepost.domain.identity import ExecutionId, ExecutionKind
 from fencepost.domain.instants import from_ms, to_ms
 from fencepost.domain.model import EndedGeneration, Execution, Job, Timer, TimerKind
 from fencepost.domain.schedule import effective_instant
-from fencepost.domain.states import ExecutionState
 
 
 def renewed(store: Store, key: Key) -> Timer | None:
@@ -102,5 +101,5 @@ def _ordinal(store: Store, stamp: str, rules: Job | EndedGeneration) -> int:
             old = store.get(keys.ended_generation(rules.uid, before.planted_generation))
             if old is None or decode_ended_generation(old).schedule != rules.schedule:
                 return 1
-        return before.ordinal + (before.state not in {ExecutionState.SKIPPED, ExecutionState.CANCELLED})
+        return before.next_ordinal
     return 1

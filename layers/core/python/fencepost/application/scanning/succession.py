@@ -14,7 +14,6 @@ from fencepost.domain.instants import EPOCH, MINUTE, floor_minute, from_ms
 from fencepost.domain.limits import Limits
 from fencepost.domain.model import Bucket, Execution, Job, Timer, TimerKind
 from fencepost.domain.schedule import next_occurrence
-from fencepost.domain.states import ExecutionState
 
 NEWEST = 50
 """How many of a job's newest records are looked through for one of its present generation."""
@@ -78,7 +77,7 @@ def expected_occurrence(store: Store, job: Job) -> tuple[datetime | None, int]:
         after, ordinal = job.ended_until or job.created_at, 1
     else:
         after = last.until or last.id.nominal or last.due
-        ordinal = last.ordinal + (last.state is not ExecutionState.SKIPPED)
+        ordinal = last.next_ordinal
     instant = next_occurrence(job.schedule, after)
     if last is None and job.begins_with is not None:
         instant = job.begins_with
