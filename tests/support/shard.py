@@ -13,6 +13,7 @@ from fencepost.application import keys, messages
 from fencepost.application.codec import decode_execution, decode_timer, encode_timer
 from fencepost.application.codec_job import encode_ended_generation, encode_job
 from fencepost.application.messages import ScanRequest
+from fencepost.application.planting import offset_seconds
 from fencepost.application.ports import Queues, tier_queue
 from fencepost.application.scanning.claimer import Claimer
 from fencepost.application.scanning.handover import HandOver
@@ -124,6 +125,7 @@ class Shard:
             team=job.team,
             tier=job.tier,
             ordinal=ordinal,
+            offset=offset_seconds(job.schedule, instant),
         )
         self.store.write(Put(key=keys.timer(timer), item=encode_timer(timer)))
         return timer
@@ -156,11 +158,10 @@ class Shard:
             self.plant(newer, now)
         return newer
 
-    def edit(self, job: Job, schedule: Mapping[str, object]) -> Job:
-        """Changes when the job fires."""
-        return self.end_generation(
-            job, Reason.SUPERSEDED, schedule=parse_schedule(schedule, now=self.clock.now())
-        )
+    def edit(self, job: Job, schedule: Mapping[str, object], **changes: Any) -> Job:
+        """Changes when the job fires, and what else is named."""
+        parsed = parse_schedule(schedule, now=self.clock.now())
+        return self.end_generation(job, Reason.SUPERSEDED, schedule=parsed, **changes)
 
     def pause(self, job: Job) -> Job:
         """Pauses the job."""

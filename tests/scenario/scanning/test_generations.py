@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -13,7 +14,8 @@ from fencepost.application.scanning.report import ScanReport
 from fencepost.application.scanning.succession import expected_occurrence
 from fencepost.application.store import Put
 from fencepost.domain.instants import from_wire, to_wire
-from fencepost.domain.model import Execution, Job
+from fencepost.domain.model import Execution, Job, Overlap, Tier
+from fencepost.domain.schedule import effective_instant
 from fencepost.domain.states import ExecutionState, Reason
 from tests.support.shard import Shard
 
@@ -91,6 +93,23 @@ def test_B5_a_cancelled_one_returns_to_the_queue() -> None:
     assert str(back.id) in shard.sent()
 
 
+def test_B5_what_returns_to_the_queue_does_so_by_the_newer_rules() -> None:
+    shard = Shard("2026-03-01T02:00:30Z")
+    job = shard.register("edited", EVERY_MINUTE, tier=Tier.BULK)
+    job = shard.edit(job, {"cron": "30 * * * *", "timezone": "UTC"})
+    shard.scan()
+    assert summary(shard, job) == {"01:00": "CANCELLED(superseded)"}
+    newer = {"cron": "* * * * *", "timezone": "Asia/Kolkata", "jitter_seconds": 20}
+    job = shard.edit(job, newer, tier=Tier.CRITICAL, overlap=Overlap.SKIP)
+    shard.scan()
+    back = shard.record(job, "2026-03-01T02:01:00Z")
+    assert back is not None
+    assert (back.state, back.tier, back.overlap) == (ExecutionState.QUEUED, Tier.CRITICAL, Overlap.SKIP)
+    assert back.offset == timedelta(hours=5, minutes=30).total_seconds()
+    assert back.due == effective_instant(job.schedule, job.uid, from_wire("2026-03-01T02:01:00Z"))
+    assert back.due > from_wire("2026-03-01T02:01:00Z")
+
+
 def test_B5_what_has_begun_stands_and_the_chain_goes_on_once() -> None:
     shard = Shard("2026-03-01T02:00:30Z")
     job = shard.register("edited", EVERY_MINUTE)
@@ -109,7 +128,8 @@ def test_B5_what_has_begun_stands_and_the_chain_goes_on_once() -> None:
 
 @pytest.mark.parametrize("begun", [False, True], ids=["adopted", "begun"])
 def test_B5_a_shared_instant_counts_by_the_newer_schedule(begun: bool) -> None:
-    """Found by simulation: the count of the older schedule was carried on, and a resume found the newer one used up."""
+    """Found by simulation: the count of the older schedule was carried on, and a resume found the newer one used up; and
+    its offset, from which a refresh of zones began hours too early."""
     shard = Shard("2026-03-01T02:00:30Z")
     job = shard.register("edited", {**EVERY_MINUTE, "max_firings": 9})
     for minute in range(1, 4):
@@ -119,11 +139,12 @@ def test_B5_a_shared_instant_counts_by_the_newer_schedule(begun: bool) -> None:
     assert shared.ordinal == 4
     if begun:
         rewrite(shard, replace(shared, state=ExecutionState.RUNNING, fence=7, attempt=1))
-    job = shard.edit(job, {**EVERY_TWO, "max_firings": 3})
+    job = shard.edit(job, {**EVERY_TWO, "timezone": "Africa/Cairo", "max_firings": 3})
     shard.scan()
     after = shard.record(job, "2026-03-01T02:04:00Z")
     assert after is not None
     assert (after.generation, after.planted_generation, after.ordinal) == (1 if begun else 2, 2, 1)
+    assert after.offset == timedelta(hours=2).total_seconds()
     assert [timer.ordinal for timer in shard.timers() if timer.generation == 2] == [3]
     assert expected_occurrence(shard.store, job) == (from_wire("2026-03-01T02:08:00Z"), 3)
     assert next_ordinal(shard.store, job, from_wire("2026-03-01T02:05:00Z")) == 2

@@ -177,7 +177,7 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         if (
             planter is None or planter.ended_by not in ENDED_FOR_GOOD
         ):  # what had not begun by then goes with that
-            yield from _passed_over(facts, change, old, new)
+            yield from _passed_over(facts, identity, change, old)
     if change.move == "lease" and change.read is not None:
         yield from _known(job, identity, change, old)
         yield from _read_when_due(facts, change, old)
@@ -257,12 +257,13 @@ def _excluded(facts: Facts, job: JobFacts, identity: str, new: Item) -> bool:
     return any(exclusions.excludes(version.item, instant) for version in versions)
 
 
-def _passed_over(facts: Facts, change: Change, old: Item, new: Item) -> Iterator[str]:
+def _passed_over(facts: Facts, identity: str, change: Change, old: Item) -> Iterator[str]:
     """A newer generation planted from a record that had not begun, and did not take it over: too late to run it."""
     if old["fence"] or old.get("attempt") or (old["state"], old.get("reason")) not in _ADOPTABLE:
         return
     slowest = 0 if change.task is None else change.task.host.slowest
-    if facts.clock(change.at + slowest) - new["due"] <= GRACE_MS:
+    soonest = nominal_of(identity) or 0  # due then by the newer generation, or later by a jitter of its own
+    if facts.clock(change.at + slowest) - soonest <= GRACE_MS:
         yield f"{old['state']}, and a newer generation with the same instant did not take it over"
 
 

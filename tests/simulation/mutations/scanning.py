@@ -110,8 +110,8 @@ SCANNING = (
     Mutant(
         name="an adopted run forgets what else was missed",
         module="application.moves",
-        old='"planted_generation": generation, "until": until}',
-        new='"planted_generation": generation}',
+        old='"until", "ordinal", "tzdata"',
+        new='"ordinal", "tzdata"',
         bites="a",
         profile="shared instants",
     ),

@@ -113,20 +113,20 @@ def cancelled(before: Execution, reason: Reason, *, now: datetime, retention: ti
 def adopted(before: Execution, by: Execution) -> Moved:
     """Protocol B5: one instant of two generations is one occurrence, and the newer one takes it over.
 
-    A cancelled or skipped record returns to the queue; one that still is to begin stays where it is. `by` is the record
-    that the newer one would have made: the run stands for all that it missed up to `until`, and counts as its firing.
+    `by` is the record that the newer one would have made: the run stands for all that it missed up to `until`, and is its
+    firing. What was cancelled or skipped returns to the queue by its rules; what still is to begin stays where it is.
     """
-    taken = {
-        "generation": by.generation,
-        "planted_generation": by.planted_generation,
-        "until": by.until,
-        "ordinal": by.ordinal,
-    }
+    taken = _fields(by, "generation", "planted_generation", "until", "ordinal", "tzdata", "offset")
     if before.state in FINAL:
-        return moved(before, Move.ADOPT, note=None, **taken)
+        anew = _fields(by, "due", "not_before", "tier", "overlap", "hint")
+        return moved(before, Move.ADOPT, note=None, **taken, **anew)
     return rewritten(before, **taken)
 
 
 def succession_noted(before: Execution, by: Execution) -> Moved:
-    """The record stands as it is; that `by`'s generation planted its successor, and counted on from it, is noted, once."""
-    return rewritten(before, planted_generation=by.planted_generation, ordinal=by.ordinal)
+    """The record stands as it is; that `by`'s generation planted its successor, and where in its own schedule, is noted."""
+    return rewritten(before, **_fields(by, "planted_generation", "ordinal", "offset"))
+
+
+def _fields(record: Execution, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}

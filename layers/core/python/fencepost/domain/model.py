@@ -189,12 +189,12 @@ class Execution:
     """The record of one firing, or of a range of occurrences that did not run (`until` set).
 
     `attempt` counts attempts begun since the record was last queued (a redrive starts it anew); `attempts` keeps the
-    newest, `attempts_dropped` counts those no longer kept. `ordinal` is which firing it is by the count of the generation
-    that planted its successor. `told` is true once a dead letter's message was accepted
-    by the dead-letter queue; `slot` names the slot that the current lease holds; `lane` where it waits while `WAITING`,
-    `waited_from` since when its first attempt had to wait for a slot, a turn or a switch; `host_wait` since when
-    its host's limits keep it; `watch` the fence that a planted
-    `watch` timer judges; `hint` the digest that the job named at the claim, for reading ahead until a lease pins one.
+    newest, `attempts_dropped` counts those no longer kept. `ordinal` is which firing it is, and `offset` the seconds that
+    its clock is ahead of UTC, both by the schedule of the generation that planted its successor. `told` is true once a
+    dead letter's message was accepted by the dead-letter queue; `slot` names the slot that the current lease holds;
+    `lane` where it waits while `WAITING`, `waited_from` since when its first attempt had to wait for a slot, a turn or a
+    switch; `host_wait` since when its host's limits keep it; `watch` the fence that a planted `watch` timer judges;
+    `hint` the digest that the job named at the claim, for reading ahead until a lease pins one.
     """
 
     id: ExecutionId

@@ -19,9 +19,10 @@ from fencepost.domain.states import JobState
 
 
 def explained(store: Store, job: Job, at: Moment) -> Moment:
-    """`at`, with the instant up to which a job in error has its records: what fell due since then has none yet. What is
-    older than the team's retention had one, and has it no more.
+    """`at` for a change of `job`, with the instant up to which one in error has its records: what fell due since then has
+    none yet. What is older than the team's retention had one, and has it no more.
     """
+    at = at.of(job)
     if job.state is not JobState.ERROR:
         return at
     since = _explained_until(job, newest_occurrences(store, job.uid, at.ends))
@@ -30,6 +31,7 @@ def explained(store: Store, job: Job, at: Moment) -> Moment:
 
 def counted(store: Store, job: Job, at: Moment) -> Moment:
     """The same, and the count of firings goes on where it stood."""
+    at = at.of(job)
     if job.schedule.max_firings is not None:
         ordinal = next_ordinal(store, job, at.ends)
         at = replace(at, ordinal=ordinal if ordinal > 1 else _of_its_timer(store, job, at))

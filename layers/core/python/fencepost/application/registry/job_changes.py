@@ -98,6 +98,13 @@ class Moment:
         """When the generation so far ends: what is due later belongs to the next one."""
         return self.effective or self.now
 
+    def of(self, job: Job) -> Moment:
+        """The same for a change of `job`, whose generation ends no sooner than it began: clocks differ, and a request may
+        stand still while others change the job.
+        """
+        begun = job.ended_until or job.created_at
+        return self if begun <= self.ends else replace(self, effective=begun)
+
 
 def created(team: str, name: str, uid: str, spec: JobSpec, at: Moment) -> Change:
     """A job that was not there: first revision, first generation, first timer."""

@@ -30,7 +30,7 @@ from fencepost.domain.schedule import (
     tzdata_version,
 )
 from fencepost.domain.schedule.model import LONGEST_EVERY
-from fencepost.domain.states import ExecutionState, JobState, Reason
+from fencepost.domain.states import JobState, Reason
 
 _QUARTER = timedelta(minutes=15)
 _FARTHEST = 104
@@ -150,7 +150,7 @@ def _ordinal(item: Item, last: Execution | None) -> int:
     """Which firing it is, by the last one's record and by the timer that is replaced: of the first one after an edit or a
     resume the timer alone tells.
     """
-    after = 1 if last is None else last.ordinal + (last.state is not ExecutionState.SKIPPED)
+    after = 1 if last is None else last.next_ordinal
     with suppress(UndecodableError):
         return max(after, decode_timer(item).ordinal)
     return after

@@ -11,6 +11,7 @@ from __future__ import annotations
 from fencepost.application import keys
 from fencepost.application.codec import VERSION, decode_execution, decode_timer
 from fencepost.application.codec_job import decode_ended_generation, decode_job
+from fencepost.application.planting import offset_seconds
 from fencepost.application.store import Item, Key, Query, Store, Table, items
 from fencepost.domain.identity import ExecutionId, ExecutionKind
 from fencepost.domain.instants import from_ms, to_ms
@@ -80,11 +81,13 @@ def _ended(store: Store, uid: str, stamp: str, generation: int) -> Item | None:
 
 
 def _planted(store: Store, stamp: str, job: Job, rules: Job | EndedGeneration) -> Item:
+    instant = from_ms(int(stamp))
     return {
-        "due": to_ms(effective_instant(rules.schedule, job.uid, from_ms(int(stamp)))),
+        "due": to_ms(effective_instant(rules.schedule, job.uid, instant)),
         "team": job.team,
         "tier": rules.tier.value,
         "ordinal": _ordinal(store, stamp, rules),
+        "off": offset_seconds(rules.schedule, instant),
     }
 
 
