@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+from fencepost.adapters.seam import PortCall
+from fencepost.application.store import StoreBusyError
 from fencepost.domain.model import Execution, Tier
 from fencepost.domain.states import ExecutionState
 from tests.support.admissions import Office
 from tests.support.switches import halts
+
+T = TypeVar("T")
 
 
 def _joined(office: Office, number: int, **changes) -> Execution:
@@ -39,6 +48,32 @@ def test_H04_what_a_switch_held_takes_turns_as_recovery_beside_what_is_live() ->
         assert office.deliver(called[-1]) is not None
     assert [each.id for each in called if each.job == "live"] == [each.id for each in live[:12]]
     assert [each.id for each in called if each.job == "held"] == [each.id for each in held[:4]]
+
+
+def test_A1_who_dies_having_moved_a_waiting_record_leaves_it_under_a_mark() -> None:
+    """Found by simulation: its message may be one that another hand has taken away, and wakes nobody."""
+    dead: list[str] = []
+
+    def dies(call: PortCall, proceed: Callable[[], T], /) -> T:
+        if dead and call.method in {"get", "write", "query"}:
+            raise StoreBusyError("nobody is there any more")
+        answer = proceed()
+        dead.extend(["dead"] if call.method == "transact" and dying else [])
+        return answer
+
+    dying: list[bool] = []
+    office = Office.opened(dies)
+    office.team(cap=1)
+    assert office.deliver(office.firing()) is not None
+    waits = _joined(office, 1)
+    dying.append(True)
+    with pytest.raises(StoreBusyError):
+        office.doors.backlog.hold(waits, "the team was paused", office.now)
+    dead.clear()
+    moved = office.read(waits)
+    assert moved.lane is not None
+    assert moved.lane != waits.lane
+    assert f"payments|{moved.lane}" in office.marks()
 
 
 def test_E4_a_tier_that_is_shut_has_no_turn_and_makes_nobody_queue() -> None:

@@ -9,9 +9,11 @@ import pytest
 
 from fencepost.application.ports import QueueUnavailableError
 from fencepost.application.registry.commit import Done
+from fencepost.application.registry.expiry import Expiry
 from fencepost.application.registry.results import Conflict
 from fencepost.application.store import Cancelled, Cause, OutcomeUnknownError, Reason, StoreBusyError
 from fencepost.domain.instants import from_wire, to_wire
+from fencepost.domain.states import JobState
 from tests.support.registry import Registry
 
 
@@ -112,6 +114,52 @@ class TestC2:
             registry.through(Around(registry.store, [slow] * 9)).put("job")
         assert registry.timers() == []
         assert registry.clock.now() - from_wire("2026-03-01T12:00:00Z") < timedelta(seconds=80)
+
+
+class TestStoodStill:
+    def test_a_pause_is_never_noted_under_a_minute_that_nobody_reads_any_more(self, registry):
+        """Found by simulation: it had stood still beyond its own end, and went on for ever."""
+        registry.put("job")
+
+        def slept(inner, actions, token):
+            registry.clock.set("2026-03-01T12:08:30Z")
+            Expiry(ports=registry.ports).run(registry.clock.now())
+            return inner.transact(actions, token)
+
+        through = registry.through(Around(registry.store, [slept]))
+        with pytest.raises(StoreBusyError):
+            through.pause("job", until=from_wire("2026-03-01T12:02:00Z"))
+        assert registry.job("job").state is JobState.ACTIVE
+
+    def test_a_pause_whose_end_has_passed_by_its_second_try_ends_with_the_next_tick(self, registry):
+        registry.put("job")
+
+        def slept(inner, actions, token):
+            registry.clock.set("2026-03-01T12:00:40Z")
+            return conflict(inner, actions, token)
+
+        through = registry.through(Around(registry.store, [slept]))
+        through.pause("job", until=from_wire("2026-03-01T12:00:20Z"))
+        assert registry.job("job").state is JobState.PAUSED
+        registry.clock.set("2026-03-01T12:01:40Z")
+        assert Expiry(ports=registry.ports).run(registry.clock.now()) == 1
+        assert registry.job("job").state is JobState.ACTIVE
+
+    def test_B3_a_generation_never_ends_before_it_began(self, registry):
+        """Found by simulation: the request had stood still, or its clock was behind, while another changed the job."""
+        registry.put("job", {"cron": "0 * * * *"})
+        registry.clock.advance(minutes=90)
+        registry.put("job", {"cron": "15 * * * *"})
+        registry.clock.advance(minutes=-20)
+        registry.put("job", {"cron": "10 * * * *"})
+        registry.pause("job")
+
+        job = registry.job("job")
+        changed = from_wire("2026-03-01T13:30:00Z")
+        assert [registry.ended(job.uid, number).until for number in (1, 2, 3)] == [changed] * 3
+        assert job.ended_until == changed
+        [timer] = registry.timers(generation=3)
+        assert timer.instant == from_wire("2026-03-01T14:10:00Z")
 
 
 def test_an_answer_that_was_lost_is_not_written_twice(registry):

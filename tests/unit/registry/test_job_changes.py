@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from fencepost.application.registry.drafts import JobDraft, Settings, specify
 from fencepost.application.registry.job_changes import (
     Current,
-    Moment,
     Pause,
     created,
     deleted,
@@ -19,6 +18,7 @@ from fencepost.application.registry.job_changes import (
     paused,
     resumed,
 )
+from fencepost.application.registry.moment import Moment
 from fencepost.application.registry.usage import daily
 from fencepost.domain.egress import EgressPolicy
 from fencepost.domain.instants import from_wire

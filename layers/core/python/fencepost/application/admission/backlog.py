@@ -40,10 +40,11 @@ class Backlog:
         whoever's turn it is. Raises StoreError while it is not certain that the record has its wake-up.
         """
         lane = keys.backlog_lane(record, self._context.limits.backlog_lanes)
-        joined = waiting.enter(self._context, record, lane)
+        mark = self._marks.beside_move(record, lane, now)
+        joined = waiting.enter(self._context, record, lane, *mark)
         if joined is None:
             return None
-        first = self._marks.put_up(team.name, lane, now)
+        first = self._marks.put_up(team.name, lane, now) or bool(mark)
         with suppress(*TRANSIENT):
             if first:
                 # Others may believe for a second that nobody waits, and free slots instead of handing them over.
@@ -59,7 +60,8 @@ class Backlog:
         """
         lanes = self._context.limits.backlog_lanes
         lane = keys.backlog_lane(record, lanes, held=not started(record))
-        joined = waiting.enter(self._context, record, lane, note)
+        mark = self._marks.beside_move(record, lane, now)
+        joined = waiting.enter(self._context, record, lane, *mark, note=note)
         if joined is not None:
             self._marks.put_up(record.team, lane, now)
         return joined

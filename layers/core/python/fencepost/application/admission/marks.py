@@ -14,11 +14,28 @@ from fencepost.application.admission import lanes
 from fencepost.application.admission.context import Context
 from fencepost.application.codec import VERSION
 from fencepost.application.memory import Memory
-from fencepost.application.store import Delete, Lost, Present, Put, Query, Table, Update, equals, items
+from fencepost.application.store import (
+    Action,
+    Delete,
+    Lost,
+    Present,
+    Put,
+    Query,
+    Table,
+    Update,
+    equals,
+    items,
+)
 from fencepost.domain.instants import to_ms
+from fencepost.domain.model import Execution
+from fencepost.domain.states import ExecutionState
 
 BACKLOG = "B#"
 OVERLAP = "O#"
+
+
+def _item(now: datetime) -> dict[str, int]:
+    return {"v": VERSION, "since": to_ms(now)}
 
 
 class Marks:
@@ -47,9 +64,18 @@ class Marks:
         item = self._context.store.get(key)
         if item is not None and "dim" not in item:
             return False
-        self._context.store.write(Put(key=key, item={"v": VERSION, "since": to_ms(now)}))
+        self._context.store.write(Put(key=key, item=_item(now)))
         self._backlogs.forget(team)
         return item is None
+
+    def beside_move(self, record: Execution, lane: str, now: datetime) -> tuple[Action, ...]:
+        """The mark of `lane`, for the transaction in which a record that waits in another one moves there: between two
+        writes nothing would wake it, since the message that moves it may be one that another hand took away.
+        """
+        if record.state is not ExecutionState.WAITING or record.lane == lane:
+            return ()
+        self._backlogs.forget(record.team)
+        return (Put(key=keys.mark(record.team, lane), item=_item(now)),)
 
     def take_down(self, team: str, lane: str) -> bool:
         """Takes away the mark of a lane that was found empty; whether it is gone."""

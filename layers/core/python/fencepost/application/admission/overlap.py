@@ -120,7 +120,8 @@ class OverlapGate:
         lane = keys.overlap_lane(record.id.uid)
         if record.lane != lane and self._full(lane):
             return QueueFull()
-        joined = waiting.enter(self._context, record, lane)
+        mark = self._marks.beside_move(record, lane, now)
+        joined = waiting.enter(self._context, record, lane, *mark)
         if joined is not None:
             self._marks.put_up(record.team, lane, now)
             with suppress(*TRANSIENT):

@@ -101,8 +101,10 @@ def _pause(context: Context, attempt: int) -> None:
         context.clock.sleep(bound * context.entropy.fraction())
 
 
-def enter(context: Context, record: Execution, lane: str, note: str | None = None) -> Execution | None:
-    """`record` waiting in `lane`, moved there if it has to be; None where the race for the record is lost."""
+def enter(
+    context: Context, record: Execution, lane: str, *beside: Action, note: str | None = None
+) -> Execution | None:
+    """`record` waiting in `lane`, moved there with `beside` if it has to be; None where the race for it is lost."""
     if record.state is ExecutionState.WAITING and record.lane == lane:
         return record
     waits = record.state is ExecutionState.WAITING
@@ -110,7 +112,7 @@ def enter(context: Context, record: Execution, lane: str, note: str | None = Non
     if record.waited_from is None and not started(record):
         changes["waited_from"] = context.clock.now()
     change = rewritten(record, **changes) if waits else moved(record, Move.JOIN, **changes)
-    return change.record if isinstance(commit(context, record, change), Won) else None
+    return change.record if isinstance(commit(context, record, change, *beside), Won) else None
 
 
 def reserved_slot(context: Context, record: Execution) -> str | None:

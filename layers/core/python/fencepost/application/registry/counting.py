@@ -10,7 +10,7 @@ from datetime import datetime
 from fencepost.application import keys
 from fencepost.application.codec import UndecodableError, decode_timer
 from fencepost.application.planting import fire_timer
-from fencepost.application.registry.job_changes import Moment
+from fencepost.application.registry.moment import Moment
 from fencepost.application.registry.reading import newest_occurrences, schedule_of
 from fencepost.application.store import Store
 from fencepost.domain.model import Execution, Job

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from fencepost.application import keys
 from fencepost.application.codec import VERSION
 from fencepost.application.errands.telling import notice_put
-from fencepost.application.registry.agenda import KEPT, just_before, whose_switch
+from fencepost.application.registry.agenda import CLOSED, KEPT, just_before, still_open, whose_switch
 from fencepost.application.registry.jobs import JobRequest
 from fencepost.application.registry.lifecycle import Swept, resume
 from fencepost.application.registry.ports import RegistryPorts
@@ -20,15 +20,21 @@ from fencepost.application.registry.reading import find_team, job_by_uid
 from fencepost.application.registry.results import Conflict, OverLimit
 from fencepost.application.store import (
     Committed,
+    Compare,
+    Condition,
     Delete,
     Item,
     Key,
+    Lacks,
     Present,
     Put,
     Query,
     StoreBusyError,
     StoreError,
     Table,
+    Update,
+    either,
+    equals,
     items,
 )
 from fencepost.application.switches.flipping import ended_by_itself
@@ -62,7 +68,9 @@ class Expiry:
         holds up no other, and is tried again; where not even that can be noted, the failure is raised once all others
         are seen to.
         """
-        minute, ended = self._begin(now), 0
+        cursor = self.ports.store.get(keys.agenda_cursor()) or {}
+        self._close(floor_minute(now - SETTLED), cursor)
+        minute, ended = _begin(cursor, now), 0
         unsettled, trouble = now, None
         for _ in range(MOST_MINUTES):
             if minute > now:
@@ -90,7 +98,7 @@ class Expiry:
         moved = Put(key=key, item={name: facts[name] for name in facts if name not in {"pk", "sk"}})
         old = Delete(key=Key(Table.CONTROL, item["pk"], item["sk"]))
         try:
-            return isinstance(self.ports.store.transact((moved, old)), Committed)
+            return isinstance(self.ports.store.transact((moved, old, still_open(later))), Committed)
         except StoreError:
             return False
 
@@ -132,14 +140,23 @@ class Expiry:
                     return isinstance(outcome, Swept)
         raise StoreBusyError(f"{uid}: others keep changing it")
 
-    def _begin(self, now: datetime) -> datetime:
-        """After the last minute that is done; an hour ago, before there is one and where nobody can read which."""
-        item = self.ports.store.get(keys.agenda_cursor())
-        with suppress(LookupError, ValueError, TypeError, ArithmeticError):
-            if item is not None:
-                return from_ms(item["m"]) + MINUTE
-        return floor_minute(now - FIRST_LOOK)
+    def _close(self, minute: datetime, cursor: Item) -> None:
+        """Before it is read for the last time: nothing is noted in it, or before it, from here on."""
+        closed = cursor.get(CLOSED)
+        further: Condition = either(Lacks(CLOSED), Compare(CLOSED, "<", to_ms(minute)))
+        if closed is not None and not isinstance(closed, int):  # nobody can read it
+            further = equals(CLOSED, closed)
+        self.ports.store.write(
+            Update(key=keys.agenda_cursor(), set={CLOSED: to_ms(minute)}, condition=further)
+        )
 
     def _done(self, minute: datetime) -> None:
-        item = {"v": VERSION, "m": to_ms(minute)}
-        self.ports.store.write(Put(key=keys.agenda_cursor(), item=item))
+        done = {"v": VERSION, "m": to_ms(minute)}
+        self.ports.store.write(Update(key=keys.agenda_cursor(), set=done, condition=Present()))
+
+
+def _begin(cursor: Item, now: datetime) -> datetime:
+    """After the last minute that is done; an hour ago, before there is one and where nobody can read which."""
+    with suppress(LookupError, ValueError, TypeError, ArithmeticError):
+        return from_ms(cursor["m"]) + MINUTE
+    return floor_minute(now - FIRST_LOOK)

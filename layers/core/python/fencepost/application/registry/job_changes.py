@@ -7,7 +7,7 @@ occurrence is strictly later than that (B12).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,9 +15,9 @@ from fencepost.application import moves
 from fencepost.application.planting import fire_timer
 from fencepost.application.registry.documents import target_digest
 from fencepost.application.registry.drafts import JobSpec
+from fencepost.application.registry.moment import Moment
 from fencepost.application.store import Check, Condition, Key
 from fencepost.domain.identity import ExecutionId
-from fencepost.domain.limits import Limits
 from fencepost.domain.model import Detail, EndedGeneration, Execution, Job, Origin, Timer
 from fencepost.domain.notification import Notification
 from fencepost.domain.schedule import (
@@ -77,33 +77,6 @@ class Change:
     def regenerated(self) -> bool:
         """Whether this changes when the job fires."""
         return self.before is None or self.job.generation != self.before.job.generation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """When and under what limits a change is computed. `ordinal`: the firing that follows, counted from 1.
-
-    `effective`: the instant as of which the change counts, where that is earlier than the write (a pause that expired).
-    """
-
-    now: datetime
-    effective: datetime | None = None
-    limits: Limits = field(default_factory=Limits)
-    retention: timedelta = timedelta(days=30)
-    ordinal: int = 1
-    unexplained_since: datetime | None = None
-
-    @property
-    def ends(self) -> datetime:
-        """When the generation so far ends: what is due later belongs to the next one."""
-        return self.effective or self.now
-
-    def of(self, job: Job) -> Moment:
-        """The same for a change of `job`, whose generation ends no sooner than it began: clocks differ, and a request may
-        stand still while others change the job.
-        """
-        begun = job.ended_until or job.created_at
-        return self if begun <= self.ends else replace(self, effective=begun)
 
 
 def created(team: str, name: str, uid: str, spec: JobSpec, at: Moment) -> Change:

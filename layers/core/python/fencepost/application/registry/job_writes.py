@@ -52,7 +52,7 @@ def _of_job(change: Change, stamp: Stamp, limits: Limits) -> tuple[Action, ...]:
         *_forgetting(change),
         *(() if change.timer is None else plant(change.timer, stamp.now, limits).actions),
         *naming(change, stamp.now),
-        *agenda_entry(None if change.before is None else change.before.job, change.job),
+        *agenda_entry(None if change.before is None else change.before.job, change.job, stamp.now),
         *(notice_put(notice) for notice in change.told),
         *change.checks,
     )

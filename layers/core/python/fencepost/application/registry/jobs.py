@@ -12,7 +12,8 @@ from fencepost.application.idempotency import RequestKey
 from fencepost.application.registry.commit import Done, commit
 from fencepost.application.registry.counting import explained
 from fencepost.application.registry.drafts import JobDraft, specify
-from fencepost.application.registry.job_changes import Change, Current, Moment, created, edited, restated
+from fencepost.application.registry.job_changes import Change, Current, created, edited, restated
+from fencepost.application.registry.moment import Moment
 from fencepost.application.registry.notices import notices
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, find_team

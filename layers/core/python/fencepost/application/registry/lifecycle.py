@@ -12,7 +12,6 @@ from fencepost.application.registry.counting import counted
 from fencepost.application.registry.job_changes import (
     Change,
     Current,
-    Moment,
     Pause,
     Unread,
     deleted,
@@ -20,6 +19,7 @@ from fencepost.application.registry.job_changes import (
     resumed,
 )
 from fencepost.application.registry.jobs import JobRequest, Would, mismatch
+from fencepost.application.registry.moment import Moment
 from fencepost.application.registry.notices import notices
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current, known_team

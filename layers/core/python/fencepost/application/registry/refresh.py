@@ -11,8 +11,9 @@ from fencepost.application import keys
 from fencepost.application.codec import UndecodableError, decode_timer
 from fencepost.application.planting import fire_timer
 from fencepost.application.registry.commit import Done, commit
-from fencepost.application.registry.job_changes import Change, Current, Moment, regenerated
+from fencepost.application.registry.job_changes import Change, Current, regenerated
 from fencepost.application.registry.listing import MAX_PAGE, Filter, list_jobs
+from fencepost.application.registry.moment import Moment
 from fencepost.application.registry.ports import RegistryPorts
 from fencepost.application.registry.reading import find_current
 from fencepost.application.registry.unreadable import Unreadable, UnreadableJobError

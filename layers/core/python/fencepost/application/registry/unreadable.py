@@ -15,7 +15,8 @@ from typing import Any
 from fencepost.application import keys
 from fencepost.application.codec import UndecodableError
 from fencepost.application.codec_job import decode_job, encode_job
-from fencepost.application.registry.job_changes import Change, Current, Moment, Unread, deleted
+from fencepost.application.registry.job_changes import Change, Current, Unread, deleted
+from fencepost.application.registry.moment import Moment
 from fencepost.application.store import (
     Condition,
     Item,

@@ -87,7 +87,7 @@ class Switches:
             write = team_update(before, after)
             entry = _entry(flip, now, after.revision, _team(before, now), _team(after, now))
             audit = Put(key=keys.team_revision(name, after.revision), item=encode_entry(entry))
-            more = (*_told(flip, after, now), *_ending(flip, name))
+            more = (*_told(flip, after, now), *_ending(flip, name, now))
             return after if self._written(write, audit, *more) else None
 
         outcome: Team | Missing | Conflict = self._tried(attempt)
@@ -145,9 +145,9 @@ def _team(team: Team, now: datetime) -> dict[str, Any]:
     return team_declaration(team) | {"pauses": pauses(team.halts, now)}
 
 
-def _ending(flip: Flip, team: str) -> list[Put]:
+def _ending(flip: Flip, team: str, now: datetime) -> tuple[Action, ...]:
     """What tells the team of an end that comes by itself."""
-    return [] if flip.back or flip.until is None else [switch_entry(team, flip.until)]
+    return () if flip.back or flip.until is None else switch_entry(team, flip.until, now)
 
 
 def ended_by_itself(team: Team, until: datetime) -> Notification | None:
