@@ -272,8 +272,13 @@ class TestResume:
         registry.pause("thrice")
         registry.put("thrice", {"cron": "15 * * * *", "max_firings": 3})
         registry.resume("thrice")
-
         [timer] = registry.timers(generation=4)
+        assert timer.ordinal == 1
+
+        registry.put("thrice", {**HOURLY, "max_firings": 3})  # as it was once, and declared anew
+        registry.pause("thrice")
+        registry.resume("thrice")
+        [timer] = registry.timers(generation=7)
         assert timer.ordinal == 1
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from tests.simulation.journal import ANSWER, ASKED, CALL, GONE, SENT, STRUCK, TOLD, WORKER, WRITE, Entry
@@ -93,6 +94,14 @@ class JobFacts:
     def generation(self, number: int) -> Generation | None:
         """Generation `number`, if the job had it."""
         return next((each for each in self.generations if each.number == number), None)
+
+    def counting_with(self, generation: Generation) -> set[int]:
+        """The generations whose firings count with this one's: those since its schedule was declared."""
+        schedule = generation.first["schedule"]
+        before = [each for each in self.generations if each.number <= generation.number]
+        return {
+            each.number for each in takewhile(lambda g: g.first["schedule"] == schedule, reversed(before))
+        }
 
 
 @dataclass(slots=True)

@@ -35,12 +35,12 @@ def check(facts: Facts) -> list[Violation]:
         return found
     for identity, changes in facts.executions.items():
         for place, change in enumerate(changes):
-            if change.move == "lease" and not stood_still(facts, change):
-                texts = [*_shut(facts, change), *_should_not_run(facts, identity, changes[: place + 1])]
-            elif change.move == "skip_held":
-                texts = list(_held(facts, identity, change))
-            else:
+            if change.move not in {"lease", "skip_held"} or stood_still(facts, change):
                 continue
+            if change.move == "lease":
+                texts = [*_shut(facts, change), *_should_not_run(facts, identity, changes[: place + 1])]
+            else:
+                texts = list(_held(facts, identity, change))
             found += [Violation(RULE, change.at, identity, text) for text in texts]
     return found
 

@@ -87,7 +87,7 @@ class _Job:
 
     def _counted(self, generation: Generation, times: tuple[int, ...]) -> tuple[int, ...]:
         """No more than the schedule's own count allows, those of earlier generations of it included."""
-        mine = {g.number for g in self.job.generations if g.first["schedule"] == generation.first["schedule"]}
+        mine = self.job.counting_with(generation)
         most, kept = generation.rule.most or 0, []
         ran = sum(self._ran(t, mine) for t in self.own if t is not None and t <= generation.begin)
         for instant in times:

@@ -83,8 +83,7 @@ def _timers_of(facts: Facts, job: JobFacts, left: list[tuple[int, int, str]]) ->
 def _next(facts: Facts, job: JobFacts, current: Generation) -> tuple[int | None, bool]:
     """The occurrence after the last one that this generation planted from; and whether it must follow."""
     last, least, most = current.begin, 0, 0
-    schedule = current.first["schedule"]
-    same = {each.number for each in job.generations if each.first["schedule"] == schedule}
+    same = job.counting_with(current)
     for identity in _records(facts, job.uid):
         changes = facts.executions[identity]
         new, nominal = changes[-1].new, nominal_of(identity)

@@ -41,11 +41,17 @@ def counted(store: Store, job: Job, at: Moment) -> Moment:
 def next_ordinal(store: Store, job: Job, after: datetime) -> int:
     """Which firing of its schedule comes next after that instant; a schedule that was declared anew counts from 1."""
     for record in newest_occurrences(store, job.uid, after):
-        if schedule_of(store, job, record.planted_generation) == job.schedule:
+        if _declared_by(store, job, record.planted_generation):
             return record.next_ordinal
         if not _left_behind(job, record):
             break
     return 1
+
+
+def _declared_by(store: Store, job: Job, generation: int) -> bool:
+    """Whether the job's schedule was in force by that generation, and none has been declared since."""
+    since = range(job.generation, generation - 1, -1)
+    return all(schedule_of(store, job, each) == job.schedule for each in since)
 
 
 def _of_its_timer(store: Store, job: Job, at: Moment) -> int:
