@@ -179,7 +179,9 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         ):  # what had not begun by then goes with that
             yield from _passed_over(facts, identity, change, old)
     if change.move == "lease" and change.read is not None:
-        yield from _known(job, identity, change, old)
+        asked_for = any(c.move == "redrive" and c.step < change.step for c in facts.executions[identity])
+        begun = bool(asked_for or old["fence"] or old.get("attempt"))
+        yield from _known(job, identity, change, old, begun=begun)
         yield from _read_when_due(facts, change, old)
     elif change.move == "cancel":
         yield from _cancelled(facts, job, identity, change, new)
@@ -189,19 +191,22 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         yield f"skipped for {new.get('reason')}, after it was queued"
 
 
-def _known(job: JobFacts, identity: str, change: Change, old: Item) -> Iterator[str]:
-    """What its writer read forbids it, whichever of the reads that it may go by it went by."""
+def _known(job: JobFacts, identity: str, change: Change, old: Item, *, begun: bool) -> Iterator[str]:
+    """What its writer read forbids it, whichever of the reads that it may go by it went by. `begun`: an attempt was made,
+    or its owner asked for it after its death: what has begun goes on.
+    """
     assert change.read is not None
     reads = (change.read, change.read if change.newest is None else change.newest)
-    each = [list(_may_begin(job, identity, old, known)) for known in map(job.at, reads) if known is not None]
+    known = [item for item in map(job.at, reads) if item is not None]
+    each = [list(_may_begin(job, identity, old, item, begun=begun)) for item in known]
     if all(each):
         yield from each[0] if each else ()
 
 
-def _may_begin(job: JobFacts, identity: str, old: Item, known: Item) -> Iterator[str]:
+def _may_begin(job: JobFacts, identity: str, old: Item, known: Item, *, begun: bool) -> Iterator[str]:
     if known["state"] == "DELETED":
         yield "begun, though its job was known to be deleted"
-    if old["fence"] > 0 or old.get("attempt", 0) > 0:
+    if begun:
         return
     scheduled = old["origin"] == "schedule"
     generation = job.generation(old["gen"])
