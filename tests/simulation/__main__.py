@@ -122,12 +122,15 @@ def _many(asked: argparse.Namespace) -> int:
         first = verdict.violations[0]
         print(f"  seed {verdict.seed} ({verdict.profile}): {first.rule}: {first.about}: {first.text}")
         print(f"    make sim SEED={verdict.seed} ARGS='--shrink --profile {verdict.profile}'")
+    small = tally.small if asked.profile is None else []
+    for seed in small:
+        print(f"  seed {seed} has too few firings or faults")
     for line in matrix.report(tally.cells):
         print(line)
     missing = matrix.empty(tally.cells) if tally.seeds >= matrix.FULL else []
     for row, column in missing:
         print(f"  empty: {row} x {column}")
-    return 1 if tally.bad or missing else 0
+    return 1 if tally.bad or small or missing else 0
 
 
 def _progress(tally: Tally) -> None:

@@ -13,13 +13,18 @@ from tests.simulation.coverage import Cell
 from tests.simulation.kept import Kept
 from tests.simulation.trail import follow
 from tests.simulation.verdict import Verdict, judge_seed
+from tests.simulation.world import FEWEST_FIRINGS
 
 CHUNK = 10
+FEWEST_FAULTS = 5
+"""What a history of the drawn mix is struck by at least, as it has so many firings."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a campaign has seen; `known`: how many of the seeds had been judged before it began."""
+    """What a campaign has seen; `known`: how many of the seeds had been judged before it began; `small`: those whose
+    histories are too poor to tell anything.
+    """
 
     seeds: int = 0
     known: int = 0
@@ -27,6 +32,7 @@ class Tally:
     faults: int = 0
     steps: int = 0
     fewest_firings: int = 1 << 30
+    small: list[int] = field(default_factory=list)
     bad: list[Verdict] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
     cells: Counter[Cell] = field(default_factory=Counter)
@@ -39,6 +45,8 @@ class Tally:
         self.faults += verdict.faults
         self.steps += verdict.steps
         self.fewest_firings = min(self.fewest_firings, verdict.firings)
+        if verdict.firings < FEWEST_FIRINGS or verdict.faults < FEWEST_FAULTS:
+            self.small.append(verdict.seed)
         self.cells.update(verdict.cells)
         if verdict.violations:
             self.bad.append(verdict)

@@ -13,25 +13,28 @@ from tests.simulation.profiles_meetings import MEETINGS
 from tests.simulation.profiles_narrow import NARROW
 from tests.simulation.profiles_upkeep import UPKEEP
 
+CALM = replace(
+    MIXED,
+    ops=(0, 0),
+    faults=(0, 0),
+    troubles=(0, 0),
+    mail={},
+    overlap=0.0,
+    caps=(50, 50),
+    flaky=0.0,
+    workers=0.0,
+    slowest=(200 * MS, 200 * MS),
+    latency=(5 * MS, 20 * MS),
+    skews=SECOND // 2,
+    deaf=0.0,
+    sparing=0.0,
+)
+
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
         "mixed": MIXED,
-        "calm": replace(
-            MIXED,
-            ops=(0, 0),
-            faults=(0, 0),
-            troubles=(0, 0),
-            mail={},
-            overlap=0.0,
-            caps=(50, 50),
-            flaky=0.0,
-            workers=0.0,
-            slowest=(200 * MS, 200 * MS),
-            latency=(5 * MS, 20 * MS),
-            skews=SECOND // 2,
-            deaf=0.0,
-            sparing=0.0,
-        ),
+        "calm": CALM,
+        "few faults": replace(CALM, faults=(9, 14)),
         "generations": replace(
             MIXED,
             ops=(30, 50),
@@ -299,7 +302,7 @@ MIX: Weights = MappingProxyType(
         "second calendars": 1.5,
         "released late": 2,
         "workers": 1,
-        "calm": 0.2,
+        "few faults": 0.2,
     }
 )
 """How often the mix that campaigns draw takes which profile."""

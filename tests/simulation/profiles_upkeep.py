@@ -107,7 +107,7 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
             jobs=(26, 28),
             keeping=0.7,
             ending=0.3,
-            firings=600,
+            firings=700,
             ops=(40, 60),
             budgets=(1, 2),
             answers={"fail": 0.3, "never": 0.12, "hang": 0.03},
@@ -140,7 +140,7 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
         "endings": replace(
             MIXED,
             ops=(24, 40),
-            firings=330,
+            firings=430,
             focus=6,
             ending=0.3,
             op_weights={
