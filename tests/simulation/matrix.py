@@ -36,6 +36,11 @@ IMPOSSIBLE = (
         "the request that makes it asks for nothing in a batch before it",
     ),
     Impossible(
+        frozenset({"torn read"}),
+        _columns("redrive"),
+        "the request that makes it reads single items, each of which is as it is",
+    ),
+    Impossible(
         frozenset(TARGETS),
         _columns("create"),
         "nobody has called the target of a job that is not there yet",
