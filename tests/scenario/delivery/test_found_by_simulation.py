@@ -133,6 +133,45 @@ def test_A1_a_lease_out_of_the_backlog_outlives_the_message_that_another_hand_ac
     assert world.record(queued).state is ExecutionState.SUCCEEDED
 
 
+class LastWrite(Meanwhile):
+    """The same before the first transaction of a record, which is then the last that this process does."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        super().__init__(happens, "transact")
+
+    def __call__(self, call: PortCall, proceed: Callable[[], T]) -> T:
+        super().__call__(call, proceed)
+        if call.method == "transact" and writes_a_record(call):
+            raise Killed
+        return proceed()
+
+
+def test_A1_a_lease_out_of_the_backlog_that_is_written_late_has_not_outlived_its_watch():
+    """Its hand stood still before it wrote; the watch that it had sent came, saw the record wait, and was taken away."""
+    world = World()
+    queued = waiting(world)
+    world.mail.send([Outgoing(queue=QueueName.STANDARD, body=messages.wake_body(queued.id))])
+    message = message_of(world)
+    elsewhere = world.parts.advance
+
+    def stands_still() -> None:
+        world.mail.delete([message])
+        comes = world.mail.next_visible()
+        assert comes is not None
+        world.clock.set(comes)
+        watch = message_of(world)
+        elsewhere.run(queued.id, watch)
+        world.mail.delete([watch])
+
+    world.rewire(LastWrite(stands_still))
+    with suppress(Killed):
+        world.parts.advance.run(queued.id, message)
+    assert world.record(queued).state is ExecutionState.RUNNING
+    world.rewire()
+    world.run()
+    assert world.record(queued).state is ExecutionState.SUCCEEDED
+
+
 @pytest.mark.parametrize("parallel", [1, 2])
 def test_an_execution_does_not_wait_for_the_place_that_another_message_of_it_holds(parallel: int):
     """Two messages of one execution. One hand has a place of the host that its team spares, and is about to lease; the

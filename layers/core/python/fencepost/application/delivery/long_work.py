@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fencepost.application.admission import Admission
 from fencepost.application.delivery.tools import Tools
@@ -13,6 +13,9 @@ from fencepost.domain.instants import floor_ms
 from fencepost.domain.judgement import judged_at
 from fencepost.domain.model import Execution, LongWork
 from fencepost.domain.outcome import Outcome
+
+STILL_TO_COME = timedelta(seconds=5)
+"""More than clocks are apart: a message that is delayed for longer than that has not been taken yet."""
 
 
 def begin_long_work(
@@ -58,3 +61,22 @@ def watched(tools: Tools, record: Execution, after: Moved) -> bool:
         record, after, lambda now: watch_timer(after.record, at, now=now, limits=tools.limits)
     )
     return planted is not None
+
+
+def watched_from_waiting(tools: Tools, record: Execution, after: Moved) -> bool:
+    """Writes the lease of what waited, with a wake-up at its end; false where the race is lost.
+
+    A message alone would do as little as the one in hand: whoever stands still between the two writes finds it gone,
+    since it came, saw the record wait, and was taken away. So a timer is in the lease's own transaction, and goes once
+    it is certain that the message is still to come.
+    """
+    at = judged_at(after.record, tools.limits)
+    sent = tools.send_wake(after.record, at)
+    timer = tools.commit_with_timer(
+        record, after, lambda now: watch_timer(after.record, at, now=now, limits=tools.limits)
+    )
+    if timer is None:
+        return False
+    if sent and tools.clock.now() < at - STILL_TO_COME:
+        tools.forget(timer)
+    return True

@@ -30,8 +30,8 @@ class Lease:
 def leased(before: Execution, lease: Lease, *, slot: str, detail: str, limits: Limits) -> Moved:
     """One more attempt begins. The first one pins what is sent and where: no edit reaches the second (D5).
 
-    A lease out of WAITING has a watch: the message in hand may be one that another hand, which saw it wait, has
-    acknowledged.
+    A lease out of WAITING has a watch, as a message and as a timer: what is in hand may be one that another hand, which
+    saw it wait, has acknowledged.
     """
     kept = begun(before, fence=lease.fence, at=lease.begun, keep=limits.attempts_kept)
     lease_taken = moved(

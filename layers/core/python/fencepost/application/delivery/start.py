@@ -13,7 +13,7 @@ from fencepost.application.delivery.circuit import Circuits, Closed, Open, Probe
 from fencepost.application.delivery.endings import Endings
 from fencepost.application.delivery.hosts import Go, Hosts, OtherHand, Wait
 from fencepost.application.delivery.lapse import Lapses
-from fencepost.application.delivery.long_work import watched
+from fencepost.application.delivery.long_work import watched_from_waiting
 from fencepost.application.delivery.records import Lease, leased
 from fencepost.application.delivery.results import Acknowledge, Disposition, PutBack, Raced, no_team
 from fencepost.application.delivery.retry import Retries
@@ -184,7 +184,7 @@ class Start:
     def _lease(self, case: Case, lease: Lease, slot: str) -> Disposition | Raced:
         write = leased(case.record, lease, slot=slot, detail=case.detail.digest, limits=self.tools.limits)
         waited = case.record.state is ExecutionState.WAITING
-        commit = watched if waited else Tools.commit
+        commit = watched_from_waiting if waited else Tools.commit
         if not commit(self.tools, case.record, write):
             self.tools.repeated(lambda: self.doors.slots.forfeit(write.record, self.tools.clock.now()))
             return Raced("somebody else took the lease")
