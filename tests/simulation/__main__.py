@@ -130,7 +130,10 @@ def _many(asked: argparse.Namespace) -> int:
     missing = matrix.empty(tally.cells) if tally.seeds >= matrix.FULL else []
     for row, column in missing:
         print(f"  empty: {row} x {column}")
-    return 1 if tally.bad or small or missing else 0
+    surprising = matrix.surprising(tally.cells)
+    for row, column in surprising:
+        print(f"  met, though it cannot be: {row} x {column}")
+    return 1 if tally.bad or small or missing or surprising else 0
 
 
 def _progress(tally: Tally) -> None:

@@ -102,8 +102,10 @@ class _Reader:
 
 
 def _errand(task: Task | None) -> str:
-    """The invocation of which a task is a thread."""
-    return "" if task is None else task.name.partition(".")[0]
+    """The invocation of which a task is a thread; a request is none of many."""
+    if task is None:
+        return ""
+    return task.name if task.name.startswith("api-") else task.name.partition(".")[0]
 
 
 class _Ticks:

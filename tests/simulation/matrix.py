@@ -24,15 +24,21 @@ def _columns(*moves: str) -> frozenset[str]:
     return frozenset(each for each in COLUMNS if each in moves or each.partition(" ")[0] in moves)
 
 
+_ASKED_FOR = _columns(
+    "create", "edit", "pause ERROR", "delete ACTIVE", "delete PAUSED", "delete ERROR", "redrive"
+)
+"""What a request does and nobody else: a job is paused after its deaths, and deleted when it is done, by whoever
+delivers.
+"""
 IMPOSSIBLE = (
     Impossible(
         frozenset(MAIL),
-        _columns("create", "edit", "pause", "resume", "delete", "redrive"),
+        _ASKED_FOR | _columns("resume"),
         "requests and the tick make it, which no queue brings",
     ),
     Impossible(
         frozenset({UNPROCESSED}),
-        _columns("create", "edit", "pause", "delete", "redrive", "resume ERROR"),
+        _ASKED_FOR | _columns("resume ERROR"),
         "the request that makes it asks for nothing in a batch before it",
     ),
     Impossible(
@@ -60,6 +66,11 @@ def empty(cells: Mapping[Cell, int]) -> list[Cell]:
     return [cell for cell in every if not cells.get(cell) and impossible(cell) is None]
 
 
+def surprising(cells: Mapping[Cell, int]) -> list[Cell]:
+    """The cells that something met although it cannot."""
+    return [cell for cell, count in cells.items() if count and impossible(cell) is not None]
+
+
 def report(cells: Mapping[Cell, int]) -> Iterator[str]:
     """The matrix for people: a digit tells the order of magnitude, 1 for less than 10; ``.`` is empty, ``-`` impossible."""
     for number, column in enumerate(COLUMNS):
@@ -75,8 +86,6 @@ def report(cells: Mapping[Cell, int]) -> Iterator[str]:
     for why in dict.fromkeys(each.why for each in IMPOSSIBLE):
         count = sum(impossible((row, column)) == why for row in ROWS for column in COLUMNS)
         yield f"  {count} cannot be: {why}"
-    surprising = [cell for cell, count in cells.items() if count and impossible(cell) is not None]
-    yield from (f"  met, though it cannot be: {row} x {column}" for row, column in surprising)
 
 
 def _shown(count: int, cell: Cell) -> str:

@@ -70,6 +70,7 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
         ),
         "ends of waiting": replace(
             _MEETING,
+            firings=340,
             caps=(1, 2),
             overlap=0.6,
             sharing=0.5,
