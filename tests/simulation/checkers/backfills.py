@@ -8,7 +8,16 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from tests.simulation.checkers.exclusions import excludes
-from tests.simulation.checkers.facts import Change, Facts, Item, JobFacts, Version, Violation, nominal_of
+from tests.simulation.checkers.facts import (
+    Change,
+    Facts,
+    Item,
+    JobFacts,
+    Version,
+    Violation,
+    has_begun,
+    nominal_of,
+)
 from tests.simulation.checkers.holds import KNOWN, shut_until, stood_still
 from tests.simulation.kernel import MINUTE
 from tests.simulation.oracle import rule_of
@@ -146,8 +155,7 @@ def _begun(facts: Facts, versions: list[Version], records: Mapping[int, list[Cha
         return
     for instant, changes in records.items():
         for change in changes:
-            old = change.old
-            if change.move != "lease" or old is None or old["fence"] or old.get("attempt"):
+            if change.move != "lease" or has_begun(changes, change):
                 continue
             if change.at - ended > KNOWN and not stood_still(facts, change):
                 yield f"{instant} began after its backfill had been called off"

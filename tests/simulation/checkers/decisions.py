@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.simulation.checkers import backfills, exclusions, zones
-from tests.simulation.checkers.facts import Change, Facts, Generation, Item, JobFacts, Violation, nominal_of
+from tests.simulation.checkers.facts import (
+    Change,
+    Facts,
+    Generation,
+    Item,
+    JobFacts,
+    Violation,
+    has_begun,
+    nominal_of,
+)
 from tests.simulation.journal import WRITE
 
 RULE = "h reasons"
@@ -179,8 +188,7 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
         ):  # what had not begun by then goes with that
             yield from _passed_over(facts, identity, change, old)
     if change.move == "lease" and change.read is not None:
-        asked_for = any(c.move == "redrive" and c.step < change.step for c in facts.executions[identity])
-        begun = bool(asked_for or old["fence"] or old.get("attempt"))
+        begun = has_begun(facts.executions[identity], change)
         yield from _known(job, identity, change, old, begun=begun)
         yield from _read_when_due(facts, change, old)
     elif change.move == "cancel":
@@ -192,9 +200,7 @@ def _moved(facts: Facts, job: JobFacts, identity: str, change: Change) -> Iterat
 
 
 def _known(job: JobFacts, identity: str, change: Change, old: Item, *, begun: bool) -> Iterator[str]:
-    """What its writer read forbids it, whichever of the reads that it may go by it went by. `begun`: an attempt was made,
-    or its owner asked for it after its death: what has begun goes on.
-    """
+    """What its writer read forbids it, whichever of the reads that it may go by it went by. `begun`: see `has_begun`."""
     assert change.read is not None
     reads = (change.read, change.read if change.newest is None else change.newest)
     known = [item for item in map(job.at, reads) if item is not None]

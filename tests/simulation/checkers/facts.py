@@ -158,6 +158,13 @@ def counted(changes: list[Change], generations: set[int]) -> tuple[int, int]:
     return int(counts), int(queued)
 
 
+def has_begun(changes: list[Change], change: Change) -> bool:
+    """Before `change` an attempt was made, or its owner asked for it after its death: what has begun goes on."""
+    old = change.old
+    tried = old is not None and bool(old["fence"] or old.get("attempt"))
+    return tried or any(each.move == "redrive" and each.step < change.step for each in changes)
+
+
 def execution_id(pk: str, sk: str) -> str:
     """The id of an execution's key."""
     return f"{pk}-{sk.replace('#', '-', 1)}"

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tests.simulation.checkers.facts import US, Change, Facts, Item, JobFacts, Version, Violation, nominal_of
+from tests.simulation.checkers.facts import (
+    US,
+    Change,
+    Facts,
+    Item,
+    JobFacts,
+    Version,
+    Violation,
+    has_begun,
+    nominal_of,
+)
 from tests.simulation.kernel import MINUTE, SECOND
 
 RULE = "h reasons"
@@ -124,9 +134,7 @@ def _should_not_run(facts: Facts, identity: str, changes: list[Change]) -> Itera
     """It ran, though its owner wants what was held so long left out."""
     change = changes[-1]
     old, job = change.old, facts.jobs.get(identity[:20])
-    if old is None or job is None or identity[21] != "s" or old["fence"] or old.get("attempt"):
-        return
-    if any(each.move == "redrive" for each in changes):
+    if old is None or job is None or identity[21] != "s" or has_begun(changes, change):
         return
     known = facts.clock(change.at) - KNOWN // US
     backs = [_released(v, old["tier"], _wake_at(old), known) for v in _views(facts, old["team"], change.at)]

@@ -35,7 +35,7 @@ class Units:
 FIRING = Units()
 
 # A pass of one shard with nothing due, every minute; the tick's share of it and its messages included.
-PASS_WRITES = 3.0 + 2.0 / 64
+PASS_WRITES = 3.0 + 3.0 / 64
 PASS_READS = 12.0 + 27.0 / 64
 PASS_QUEUE_REQUESTS = 136.0 / 64
 
