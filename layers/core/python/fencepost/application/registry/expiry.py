@@ -34,7 +34,6 @@ from fencepost.application.store import (
     Table,
     Update,
     either,
-    equals,
     items,
 )
 from fencepost.application.switches.flipping import ended_by_itself
@@ -145,7 +144,7 @@ class Expiry:
         closed = cursor.get(CLOSED)
         further: Condition = either(Lacks(CLOSED), Compare(CLOSED, "<", to_ms(minute)))
         if closed is not None and not isinstance(closed, int):  # nobody can read it
-            further = equals(CLOSED, closed)
+            further = Present()
         self.ports.store.write(
             Update(key=keys.agenda_cursor(), set={CLOSED: to_ms(minute)}, condition=further)
         )
