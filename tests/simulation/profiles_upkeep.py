@@ -140,7 +140,7 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
         "endings": replace(
             MIXED,
             ops=(24, 40),
-            firings=430,
+            firings=520,
             focus=6,
             ending=0.3,
             op_weights={

@@ -272,9 +272,9 @@ def _passed_over(facts: Facts, identity: str, change: Change, old: Item) -> Iter
     """A newer generation planted from a record that had not begun, and did not take it over: too late to run it."""
     if old["fence"] or old.get("attempt") or (old["state"], old.get("reason")) not in _ADOPTABLE:
         return
-    slowest = 0 if change.task is None else change.task.host.slowest
+    fastest = 0 if change.task is None else change.task.host.fastest
     soonest = nominal_of(identity) or 0  # due then by the newer generation, or later by a jitter of its own
-    if facts.clock(change.at + slowest) - soonest <= GRACE_MS:
+    if facts.clock(change.at + fastest) - soonest <= GRACE_MS:
         yield f"{old['state']}, and a newer generation with the same instant did not take it over"
 
 
