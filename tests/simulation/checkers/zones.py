@@ -80,14 +80,19 @@ class _Walk:
                     yield f"{instant} had been claimed before the refresh that ends its generation at {ended.end}"
 
     def _superseded(self, instant: int, changes: list[Change]) -> bool:
-        """It was claimed ahead by a generation that then ended; what had begun goes on."""
+        """It was claimed ahead by a generation that then ended; what had begun goes on, and what was decided by one who
+        had not heard of it stands.
+        """
         first, last = changes[0].new, changes[-1].new
         assert first is not None
         assert last is not None
         generation = self._job.generation(first["gen"])
         ended = generation is not None and generation.end is not None and generation.end < instant
         begun = any(change.move == "lease" for change in changes)
-        return last["state"] == "CANCELLED" or (ended and begun)
+        following = self._job.generation(first["gen"] + 1)
+        read = changes[-1].read
+        unheard = following is not None and read is not None and read <= following.versions[0].at
+        return last["state"] == "CANCELLED" or (ended and (begun or unheard))
 
     def _links(self, generation: Generation, met: set[int]) -> Iterator[str]:
         clock = self._facts.clock(self._facts.ended_at) - MARGIN_MS
