@@ -95,6 +95,11 @@ class JobFacts:
         """Generation `number`, if the job had it."""
         return next((each for each in self.generations if each.number == number), None)
 
+    def unheard(self, generation: Generation, change: Change) -> bool:
+        """Whoever wrote `change` had read the job before the change of it was written that ended `generation`."""
+        following = self.generation(generation.number + 1)
+        return following is not None and change.read is not None and change.read <= following.versions[0].at
+
     def counting_with(self, generation: Generation) -> set[int]:
         """The generations whose firings count with this one's: those since its schedule was declared."""
         schedule = generation.first["schedule"]

@@ -139,11 +139,6 @@ class _Job:
         if own["planted"] < generation.number and generation.ended_by not in ENDED_FOR_GOOD:
             yield f"cancelled for generation {own['planted']}, though {generation.number} has it"
 
-    def _changed_at(self, generation: Generation) -> int:
-        """When the change was written that ended a generation."""
-        following = self.job.generation(generation.number + 1)
-        return 0 if following is None else following.versions[0].at
-
     def _runs(self, identity: str) -> bool:
         return any(change.move == "lease" for change in self.records[identity])
 
@@ -159,8 +154,8 @@ class _Job:
         last = done.new
         if last is None or last["state"] == "CANCELLED" or self._runs(identity):
             return
-        if done.read is not None and any(done.read <= self._changed_at(g) for g in claimants):
-            return  # decided by one who had not heard of the change
+        if any(self.job.unheard(each, done) for each in claimants):
+            return
         if last.get("reason") == "excluded":  # so it was when it was claimed, ahead of the change
             return
         if last["due"] < self.facts.clock(self.facts.ended_at) - MARGIN_MS:

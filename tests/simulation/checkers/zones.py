@@ -89,9 +89,7 @@ class _Walk:
         generation = self._job.generation(first["gen"])
         ended = generation is not None and generation.end is not None and generation.end < instant
         begun = any(change.move == "lease" for change in changes)
-        following = self._job.generation(first["gen"] + 1)
-        read = changes[-1].read
-        unheard = following is not None and read is not None and read <= following.versions[0].at
+        unheard = generation is not None and self._job.unheard(generation, changes[-1])
         return last["state"] == "CANCELLED" or (ended and (begun or unheard))
 
     def _links(self, generation: Generation, met: set[int]) -> Iterator[str]:

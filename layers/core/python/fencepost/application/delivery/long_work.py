@@ -11,7 +11,7 @@ from fencepost.application.planting import watch_timer
 from fencepost.domain.attempts import closed
 from fencepost.domain.instants import floor_ms
 from fencepost.domain.judgement import judged_at
-from fencepost.domain.model import Execution, LongWork
+from fencepost.domain.model import Execution, LongWork, Timer
 from fencepost.domain.outcome import Outcome
 
 STILL_TO_COME = timedelta(seconds=5)
@@ -57,10 +57,7 @@ def watched(tools: Tools, record: Execution, after: Moved) -> bool:
     at = judged_at(after.record, tools.limits)
     if tools.send_wake(after.record, at):
         return tools.commit(record, after, insist=True)
-    planted = tools.commit_with_timer(
-        record, after, lambda now: watch_timer(after.record, at, now=now, limits=tools.limits)
-    )
-    return planted is not None
+    return _with_watch(tools, record, after, at) is not None
 
 
 def watched_from_waiting(tools: Tools, record: Execution, after: Moved) -> bool:
@@ -72,11 +69,16 @@ def watched_from_waiting(tools: Tools, record: Execution, after: Moved) -> bool:
     """
     at = judged_at(after.record, tools.limits)
     sent = tools.send_wake(after.record, at)
-    timer = tools.commit_with_timer(
-        record, after, lambda now: watch_timer(after.record, at, now=now, limits=tools.limits)
-    )
+    timer = _with_watch(tools, record, after, at)
     if timer is None:
         return False
     if sent and tools.clock.now() < at - STILL_TO_COME:
         tools.forget(timer)
     return True
+
+
+def _with_watch(tools: Tools, record: Execution, after: Moved, at: datetime) -> Timer | None:
+    """Writes `after` and the timer that judges its lease at `at`, together; None where the race is lost."""
+    return tools.commit_with_timer(
+        record, after, lambda now: watch_timer(after.record, at, now=now, limits=tools.limits)
+    )
