@@ -23,7 +23,7 @@ FEWEST_FAULTS = 5
 @dataclass(slots=True)
 class Tally:
     """What a campaign has seen; `known`: how many of the seeds had been judged before it began; `small`: those whose
-    histories are too poor to tell anything.
+    histories are too poor to count among the others.
     """
 
     seeds: int = 0
@@ -39,18 +39,19 @@ class Tally:
     seconds: float = 0.0
 
     def add(self, verdict: Verdict) -> None:
-        """One more seed."""
+        """One more seed. A small history is judged like any other."""
+        if verdict.violations:
+            self.bad.append(verdict)
+            self.kinds.update({kind_of(each.rule, each.text) for each in verdict.violations})
+        if verdict.firings < FEWEST_FIRINGS or verdict.faults < FEWEST_FAULTS:
+            self.small.append(verdict.seed)
+            return
         self.seeds += 1
         self.firings += verdict.firings
         self.faults += verdict.faults
         self.steps += verdict.steps
         self.fewest_firings = min(self.fewest_firings, verdict.firings)
-        if verdict.firings < FEWEST_FIRINGS or verdict.faults < FEWEST_FAULTS:
-            self.small.append(verdict.seed)
         self.cells.update(verdict.cells)
-        if verdict.violations:
-            self.bad.append(verdict)
-            self.kinds.update({kind_of(each.rule, each.text) for each in verdict.violations})
 
 
 def kind_of(rule: str, text: str) -> str:
@@ -99,26 +100,28 @@ def campaign(
     kept: Kept | None = None,
 ) -> Tally:
     """Judges `seeds` until `stop_at` of them are bad. `told` hears now and then how far it is; what is `kept` is not
-    judged again.
+    judged again. In the drawn mix a small history does not count: for each, one more seed is drawn behind the others.
     """
     clock, tally = SystemClock(), Tally()
-    if kept is not None:
-        found = kept.verdicts(seeds)
-        for verdict in found:
+    began, more = clock.now(), 0
+    while seeds and len(tally.bad) < stop_at:
+        known = [] if kept is None else kept.verdicts(seeds)
+        for verdict in known:
             tally.add(verdict)
-        tally.known = tally.seeds
-        known = {verdict.seed for verdict in found}
-        seeds = [seed for seed in seeds if seed not in known]
-    began = clock.now()
-    for verdict in verdicts(seeds, profile, processes=processes, covering=covering):
-        tally.add(verdict)
-        if kept is not None:
-            kept.add(verdict)
-        tally.seconds = (clock.now() - began).total_seconds()
-        if told is not None and tally.seeds % 100 == 0:
-            told(tally)
-        if len(tally.bad) >= stop_at:
-            break
+        tally.known += len(known)
+        asked = set(seeds) - {verdict.seed for verdict in known}
+        for verdict in verdicts(sorted(asked), profile, processes=processes, covering=covering):
+            tally.add(verdict)
+            if kept is not None:
+                kept.add(verdict)
+            tally.seconds = (clock.now() - began).total_seconds()
+            if told is not None and tally.seeds % 100 == 0:
+                told(tally)
+            if len(tally.bad) >= stop_at:
+                break
+        small = len(tally.small) if profile is None else 0
+        seeds = range(seeds[-1] + 1, seeds[-1] + 1 + small - more)
+        more = small
     if kept is not None:
         kept.write()
     return tally

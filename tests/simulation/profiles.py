@@ -53,7 +53,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             MIXED,
             caps=(1, 3),
             teams=(3, 3),
-            firings=320,
+            firings=270,
             overlap=0.1,
             slowest=(5 * SECOND, 40 * SECOND),
             workers=0.3,
@@ -167,7 +167,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             workers=0.4,
             flaky=0.5,
             aims={"lease": 4, "note": 2, "die": 3, "send dead": 2},
-            mail={"redelivered": 0.6, "duplicated": 0.05, "reordered": 1.0},
+            mail={"redelivered": 0.4, "duplicated": 0.05, "reordered": 1.0},
         ),
         "buried": replace(
             MIXED,
@@ -176,7 +176,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             caps=(1, 3),
             latency=(200 * MS, 4 * SECOND),
             aims={"give_up": 6, "lease": 2, "join": 1, "send dead": 2},
-            mail={"redelivered": 0.8, "reordered": 1.0},
+            mail={"redelivered": 0.5, "reordered": 1.0},
         ),
         "deaf": replace(MIXED, flaky=0.9, deaf=0.7, op_weights={"redrive": 5, "run_now": 1}),
         "planting": replace(

@@ -125,7 +125,7 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
         "spoiled timers": replace(
             MIXED,
             workers=0.6,
-            firings=480,
+            firings=380,
             ops=(60, 80),
             op_weights={"corrupt": 10, "resume": 14, "run_now": 2},
             aimed_ops=0.9,
@@ -137,7 +137,7 @@ MEETINGS: Mapping[str, Profile] = MappingProxyType(
         "second calendars": replace(
             _MEETING,
             jobs=(24, 26),
-            firings=450,
+            firings=340,
             caps=(4, 12),
             alike=True,
             excluding=0.8,

@@ -82,7 +82,7 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
             MIXED,
             sparing=1.0,
             sharing=0.7,
-            firings=320,
+            firings=270,
             caps=(3, 12),
             slowest=(3 * SECOND, 25 * SECOND),
             workers=0.1,
@@ -108,7 +108,7 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
             jobs=(26, 28),
             keeping=0.7,
             ending=0.3,
-            firings=700,
+            firings=640,
             ops=(40, 60),
             budgets=(1, 2),
             answers={"fail": 0.3, "never": 0.12, "hang": 0.03},
@@ -141,7 +141,7 @@ UPKEEP: Mapping[str, Profile] = MappingProxyType(
         "endings": replace(
             MIXED,
             ops=(24, 40),
-            firings=520,
+            firings=470,
             focus=6,
             ending=0.3,
             op_weights={

@@ -68,6 +68,20 @@ def test_a_bad_seed_is_judged_again(tmp_path, judged):
     assert judged == [3, 4, 5, 4]
 
 
+def test_for_each_small_history_of_the_drawn_mix_one_more_is_drawn(monkeypatch):
+    def judge(seed: int, profile: str | None = None, *, covering: bool = False) -> Verdict:
+        """Those of seeds 2 and 5 are small, the latter is bad as well."""
+        whole = verdict(seed, *([BROKEN] if seed == 5 else []))
+        return replace(whole, faults=4) if seed == 2 else replace(whole, firings=199) if seed == 5 else whole
+
+    monkeypatch.setattr(campaigns, "judge_seed", judge)
+    tally = campaigns.campaign(range(1, 5), stop_at=9)
+    assert (tally.seeds, tally.small, tally.fewest_firings) == (4, [2, 5], 201)
+    assert tally.firings == sum(200 + seed for seed in (1, 3, 4, 6))
+    assert [each.seed for each in tally.bad] == [5]
+    assert campaigns.campaign(range(1, 5), "mixed", stop_at=9).small == [2]
+
+
 CODE = {
     "function application/a.py:one": "1",
     "function application/a.py:two": "1",

@@ -271,6 +271,24 @@ class TestAftermath:
         Aftermath(ports=registry.ports).settled(record, Team(name="payments"), job)
         assert find_job(registry.store, "payments", "once") is None
 
+    def test_what_its_owner_came_to_want_during_the_last_run_counts(self, registry):
+        once = {"at": "2026-03-01T13:00:00Z"}
+        registry.put("once", once)
+        registry.store.write(exhausted(registry.job("once")))
+        before = registry.job("once")
+        record = registry.execution(before, "2026-03-01T13:00:00Z", ExecutionState.SUCCEEDED, fence=1)
+        registry.put("once", once, delete_after_completion=True)
+        assert registry.job("once").generation == before.generation
+        Aftermath(ports=registry.ports).settled(record, Team(name="payments"), before)
+        assert find_job(registry.store, "payments", "once") is None
+
+    def test_a_pause_after_deaths_that_was_asked_for_during_the_run_counts(self, registry):
+        before = registry.job("hourly")
+        record = registry.execution(before, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
+        registry.put("hourly", HOURLY, pause_after_dead=1)
+        Aftermath(ports=registry.ports).settled(record, Team(name="payments"), before)
+        assert registry.job("hourly").state is JobState.PAUSED
+
     def test_where_others_keep_changing_the_job_the_firings_message_comes_again(self, registry):
         registry.put("hourly", HOURLY, pause_after_dead=1)
         team, job = Team(name="payments"), registry.job("hourly")

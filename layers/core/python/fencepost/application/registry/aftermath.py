@@ -31,9 +31,12 @@ class Aftermath:
     ports: RegistryPorts
 
     def settled(self, record: Execution, team: Team, job: Job) -> None:
-        """Does what `job` wants done after `record`; the job is read anew, since it may be remembered."""
+        """Does what the job wants done after `record`. It is read anew, for `job` is as it was when the run began: what its
+        owner has come to want since counts, and after the last firing nobody looks again.
+        """
         del team  # a pause tells it by itself
-        if not (job.pause_after_dead or job.delete_after_completion):
+        last = job.exhausted or job.delete_after_completion
+        if not last and record.state is not ExecutionState.DEAD:
             return
         for _ in range(TRIES):
             fresh = job_by_uid(self.ports.store, record.id.uid)
