@@ -262,6 +262,23 @@ class TestResume:
         ahead = coming(registry.store, registry.job("thrice"), registry.clock.now())
         assert len(ahead) == 1
 
+    def test_the_count_of_firings_is_not_hidden_by_what_another_schedule_left_behind(self):
+        """13:28 had been claimed when the schedule was changed at 13:25, and lies after 13:26, which was all it may fire."""
+        registry = Registry.at("2026-03-01T13:00:00Z")
+        registry.put("once", {"cron": "28 * * * *"})
+        left = registry.job("once")
+        registry.execution(left, "2026-03-01T13:28:00Z", ExecutionState.CANCELLED, ordinal=1)
+        registry.clock.set("2026-03-01T13:25:00Z")
+        registry.put("once", {"cron": "26 * * * *", "max_firings": 1})
+        registry.execution(registry.job("once"), "2026-03-01T13:26:00Z", ExecutionState.DEAD, ordinal=1)
+        registry.clock.set("2026-03-01T13:40:00Z")
+        registry.pause("once")
+        registry.clock.set("2026-03-01T13:55:00Z")
+        registry.resume("once")
+
+        assert registry.job("once").exhausted
+        assert registry.timers(generation=registry.job("once").generation) == []
+
     def test_a_schedule_declared_anew_counts_anew(self):
         registry = Registry.at("2026-03-01T12:00:00Z")
         registry.put("thrice", {**HOURLY, "max_firings": 3})

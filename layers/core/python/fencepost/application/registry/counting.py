@@ -40,11 +40,15 @@ def counted(store: Store, job: Job, at: Moment) -> Moment:
 
 def next_ordinal(store: Store, job: Job, after: datetime) -> int:
     """Which firing of its schedule comes next after that instant; a schedule that was declared anew counts from 1."""
+    other = 0
     for record in newest_occurrences(store, job.uid, after):
+        if record.planted_generation <= other:
+            continue
         if _declared_by(store, job, record.planted_generation):
             return record.next_ordinal
-        if not _left_behind(job, record):
-            break
+        other = (
+            record.planted_generation
+        )  # what it left behind may lie after all that this schedule has fired
     return 1
 
 
