@@ -23,7 +23,7 @@ FEWEST_FAULTS = 5
 @dataclass(slots=True)
 class Tally:
     """What a campaign has seen; `known`: how many of the seeds had been judged before it began; `small`: those whose
-    histories are too poor to count among the others.
+    histories are too poor to count among the others; `cells`: in how many histories they were met.
     """
 
     seeds: int = 0
@@ -51,7 +51,7 @@ class Tally:
         self.faults += verdict.faults
         self.steps += verdict.steps
         self.fewest_firings = min(self.fewest_firings, verdict.firings)
-        self.cells.update(verdict.cells)
+        self.cells.update(set(verdict.cells))
 
 
 def kind_of(rule: str, text: str) -> str:

@@ -2,16 +2,17 @@
 
 The first line holds the code's fingerprint; each other one tells of a seed that was good, with what met what in it and
 which functions it ran. Nothing is kept of bad ones, which are judged anew. Where the code has changed since, those are
-judged anew that ran what changed, and the file as it was is set aside.
+judged anew that ran what changed, and the file as it was is set aside. A file that is named so is compressed.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.simulation.coverage import COLUMNS, ROWS
 from tests.simulation.fingerprint import FUNCTION, Prints, fingerprint, touched
@@ -29,7 +30,7 @@ class Kept:
         self._path = path
         self._prints = fingerprint() if prints is None else prints
         self._waiting: list[Verdict] = []
-        lines = path.read_text().splitlines() if path.exists() else []
+        lines = _lines(path) if path.exists() else []
         before: dict[str, str] | None = json.loads(lines[0]) if lines else None
         self._seeds = [json.loads(line) for line in lines[1:]]
         if before == self._prints:
@@ -38,7 +39,8 @@ class Kept:
             path.rename(path.with_suffix(".before"))
             self._seeds = _still(self._seeds, before, self._prints)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(_line(each) for each in (dict(self._prints), *self._seeds)))
+        with _opened(path, "wt") as file:
+            file.writelines(_line(each) for each in (dict(self._prints), *self._seeds))
 
     def verdicts(self, seeds: Iterable[int]) -> list[Verdict]:
         """What is known of these seeds."""
@@ -54,9 +56,18 @@ class Kept:
 
     def write(self) -> None:
         """Writes what waits."""
-        with self._path.open("a") as file:
+        with _opened(self._path, "at") as file:
             file.writelines(_line(_told(each)) for each in self._waiting)
         self._waiting = []
+
+
+def _lines(path: Path) -> list[str]:
+    with _opened(path, "rt") as file:
+        return list(file)
+
+
+def _opened(path: Path, mode: str) -> IO[Any]:
+    return lzma.open(path, mode) if path.suffix == ".xz" else path.open(mode)
 
 
 def _still(seeds: list[dict[str, Any]], before: Prints, now: Prints) -> list[dict[str, Any]]:
@@ -94,19 +105,15 @@ def _told(verdict: Verdict) -> dict[str, Any]:
         "firings": verdict.firings,
         "faults": verdict.faults,
         "steps": verdict.steps,
-        "cells": {
-            str(ROWS.index(row) * len(COLUMNS) + COLUMNS.index(column)): count
-            for (row, column), count in verdict.cells.items()
-        },
+        "cells": sorted(
+            ROWS.index(row) * len(COLUMNS) + COLUMNS.index(column) for row, column in verdict.cells
+        ),
         "ran": None if verdict.ran is None else f"{verdict.ran:x}",
     }
 
 
 def _read(told: Mapping[str, Any]) -> Verdict:
-    cells = {
-        (ROWS[number // len(COLUMNS)], COLUMNS[number % len(COLUMNS)]): count
-        for number, count in ((int(number), count) for number, count in told["cells"].items())
-    }
+    cells = [(ROWS[number // len(COLUMNS)], COLUMNS[number % len(COLUMNS)]) for number in told["cells"]]
     return Verdict(
         seed=told["seed"],
         profile=told["profile"],

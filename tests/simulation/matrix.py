@@ -80,7 +80,9 @@ def surprising(cells: Mapping[Cell, int]) -> list[Cell]:
 
 
 def report(cells: Mapping[Cell, int]) -> Iterator[str]:
-    """The matrix for people: a digit tells the order of magnitude, 1 for less than 10; ``.`` is empty, ``-`` impossible."""
+    """The matrix for people: a digit tells in how many histories, 1 for less than 10, 2 for less than 100; ``.`` is empty,
+    ``-`` impossible.
+    """
     for number, column in enumerate(COLUMNS):
         yield f"  {chr(ord('A') + number // 10)}{number % 10} {column}"
     yield " " * 24 + "".join(chr(ord("A") + number // 10) for number in range(len(COLUMNS)))
