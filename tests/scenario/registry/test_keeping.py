@@ -64,6 +64,25 @@ class TestExpiry:
         job = registry.job("hourly")
         assert (job.state, job.tier, job.revision) == (JobState.ACTIVE, Tier.BULK, 4)
 
+    def test_a_job_that_has_the_name_by_now_stays_paused(self, registry):
+        recreated: list[object] = []
+
+        class Recreates(Beside):
+            def get(self, key):
+                item = self.store.get(key)
+                if key == keys.job(uid) and not recreated:
+                    recreated.append(registry.delete("hourly"))
+                    registry.put("hourly", HOURLY)
+                    registry.pause("hourly")
+                return item
+
+        uid = registry.job("hourly").uid
+        registry.clock.set("2026-03-01T15:00:40Z")
+        beside = registry.through(Recreates(registry.store))
+        assert Expiry(ports=beside.ports).run(registry.clock.now()) == 0
+        job = registry.job("hourly")
+        assert (job.uid != uid, job.state, job.revision) == (True, JobState.PAUSED, 2)
+
     def test_what_is_due_at_its_end_fires_and_what_was_before_is_one_range(self, registry):
         self.run(registry, "2026-03-01T15:00:40Z")
         job = registry.job("hourly")
@@ -270,6 +289,25 @@ class TestAftermath:
         record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
         Aftermath(ports=registry.ports).settled(record, Team(name="payments"), job)
         assert find_job(registry.store, "payments", "once") is None
+
+    @pytest.mark.parametrize("wants", [{"delete_after_completion": True}, {"pause_after_dead": 1}])
+    def test_a_job_that_has_the_name_by_now_is_left_alone(self, registry, wants):
+        """Its revision is the same number."""
+        once = {"at": "2026-03-01T13:00:00Z"}
+        registry.put("once", once, **wants)
+        registry.store.write(exhausted(registry.job("once")))
+        job = registry.job("once")
+        record = registry.execution(job, "2026-03-01T13:00:00Z", ExecutionState.DEAD, fence=1)
+
+        def recreate(_):
+            registry.delete("once")
+            registry.put("once", {"at": "2026-03-01T18:00:00Z"}, **wants)
+
+        beside = EditsOf(registry.store, recreate, job, 1)
+        Aftermath(ports=registry.through(beside).ports).settled(record, Team(name="payments"), job)
+        later = find_job(registry.store, "payments", "once")
+        assert later is not None
+        assert (later.uid != job.uid, later.state, later.revision) == (True, JobState.ACTIVE, 1)
 
     def test_what_its_owner_came_to_want_during_the_last_run_counts(self, registry):
         once = {"at": "2026-03-01T13:00:00Z"}

@@ -14,6 +14,7 @@ from tests.simulation.checkers import (
     holders,
     holds,
     hosts,
+    keepers,
     ledger,
     rest,
     slots,
@@ -52,6 +53,7 @@ CHECKERS: Mapping[str, Checker] = {
     "h'": holds.check,
     'a"': zones.check,
     "j": aftermath.check,
+    "j'": keepers.check,
     "x": unbroken,
 }
 

@@ -75,7 +75,9 @@ class Aftermath:
         return False
 
     def _request(self, job: Job, note: str) -> JobRequest:
-        return JobRequest(caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=note)
+        return JobRequest(
+            caller=KEEPER, team=job.team, name=job.name, uid=job.uid, expected=job.revision, note=note
+        )
 
 
 def _looks(died: Execution, most: int) -> Iterator[tuple[str, int]]:

@@ -155,11 +155,12 @@ class Purging:
         for claim in _names(self.ports.store, team.name, None):
             if self.ports.clock.now() >= deadline:
                 return False
-            request = JobRequest(caller=caller, team=team.name, name=str(claim["sk"]), note=NOTE)
+            name, uid = str(claim["sk"]), str(claim["uid"])
+            request = JobRequest(caller=caller, team=team.name, name=name, uid=uid, note=NOTE)
             try:
                 delete(self.ports, request)
             except (UndecodableError, LookupError):  # nobody can read it: only its name is taken away
-                key = keys.name_claim(team.name, str(claim["sk"]))
+                key = keys.name_claim(team.name, name)
                 self.ports.store.write(Delete(key=key, condition=equals("uid", claim["uid"])))
         return not count_jobs(self.ports.store, team.name)
 

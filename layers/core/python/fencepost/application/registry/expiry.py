@@ -127,7 +127,7 @@ class Expiry:
             if job is None or job.state is not JobState.PAUSED or job.paused_until != until:
                 return False
             request = JobRequest(
-                caller=KEEPER, team=job.team, name=job.name, expected=job.revision, note=NOTE
+                caller=KEEPER, team=job.team, name=job.name, uid=uid, expected=job.revision, note=NOTE
             )
             begins = max(just_before(until), job.ended_until or job.created_at)
             match resume(self.ports, request, effective=begins):

@@ -30,7 +30,8 @@ Draw: TypeAlias = Callable[[Current | None], JobDraft]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
-    """Who wants to change which job. `expected` is the revision that the caller saw; None where it does not care.
+    """Who wants to change which job. `expected` is the revision that the caller saw; None where it does not care. `uid`: of
+    which job, where a later one may have its name by now.
 
     `absent`: only if the name is free; `present`: only if it is taken. `whole`: what is declared says all of it, so that
     nothing of what is there need be readable. `dry_run`: decide and answer, write nothing. `key`: marked with the write.
@@ -40,6 +41,7 @@ class JobRequest:
     team: str
     name: str
     expected: int | None = None
+    uid: str | None = None
     absent: bool = False
     present: bool = False
     whole: bool = True
@@ -130,7 +132,8 @@ def mismatch(request: JobRequest, current: Current | None) -> Conflict | None:
     revision = None if current is None else current.job.revision
     if request.absent and revision is not None:
         return Conflict(revision=revision, expected=0)
-    if request.expected is not None and request.expected != revision:
+    another = request.uid is not None and (current is None or current.job.uid != request.uid)
+    if another or (request.expected is not None and request.expected != revision):
         return Conflict(revision=revision, expected=request.expected)
     return None
 
