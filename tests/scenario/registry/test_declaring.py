@@ -160,7 +160,9 @@ class TestIfMatch:
     def test_a_writer_who_saw_an_older_revision_loses(self, registry):
         registry.put("nightly")
         registry.put("nightly", payload=b"1")
-        assert registry.put("nightly", payload=b"2", expected=1) == Conflict(revision=2, expected=1)
+        assert registry.put("nightly", payload=b"2", expected=1) == Conflict(
+            revision=2, expected=1, uid=registry.job("nightly").uid
+        )
         assert registry.current("nightly").detail.payload == b"1"
 
     def test_a_writer_who_saw_the_current_one_wins(self, registry):
@@ -169,7 +171,9 @@ class TestIfMatch:
 
     def test_only_if_absent(self, registry):
         registry.put("nightly")
-        assert registry.put("nightly", absent=True) == Conflict(revision=1, expected=0)
+        assert registry.put("nightly", absent=True) == Conflict(
+            revision=1, expected=0, uid=registry.job("nightly").uid
+        )
         assert isinstance(registry.put("other", absent=True), Done)
 
     def test_a_name_that_is_gone(self, registry):

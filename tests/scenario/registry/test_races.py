@@ -206,7 +206,9 @@ def test_a_writer_with_a_revision_learns_that_it_lost(registry):
         return inner.transact(actions, token)
 
     through = registry.through(Around(registry.store, [other]))
-    assert through.put("job", {"cron": "0 11 * * *"}, expected=1) == Conflict(revision=2, expected=1)
+    assert through.put("job", {"cron": "0 11 * * *"}, expected=1) == Conflict(
+        revision=2, expected=1, uid=registry.job("job").uid
+    )
 
 
 def test_two_creators_of_one_name_make_one_job(registry):

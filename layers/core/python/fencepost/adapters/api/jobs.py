@@ -64,7 +64,7 @@ def get(request: Request) -> Answer:
     job = locate(request.services.store, request.team, request.job)
     if job is None:
         return missing("job", request.job)
-    tag = etag(job.revision)
+    tag = etag(job.revision, job.uid)
     if unchanged(request.headers, tag):
         return Answer(status=304, headers={"ETag": tag})
     return _job(request, job, detail_of(request.services.store, job))
@@ -152,12 +152,13 @@ def _declaration(request: Request) -> Mapping[str, Any]:
 
 
 def _asked(request: Request, *, note: str | None = None, must_exist: bool = False) -> JobRequest:
-    wanted = precondition(request.headers)
+    wanted = precondition(request.headers, of_job=True)
     return JobRequest(
         caller=request.caller,
         team=request.team,
         name=request.job,
         expected=wanted.revision,
+        uid=wanted.uid,
         absent=wanted.absent,
         present=wanted.present or must_exist,
         note=note,
@@ -225,14 +226,16 @@ def _changed(request: Request, change: Change) -> Answer:
 
 def _job(request: Request, job: Job, detail: Detail, status: int = 200) -> Answer:
     ahead = outlook(request.services.store, job, request.services.now())
-    return Answer(status=status, body=render.job(job, detail, ahead), headers={"ETag": etag(job.revision)})
+    return Answer(
+        status=status, body=render.job(job, detail, ahead), headers={"ETag": etag(job.revision, job.uid)}
+    )
 
 
 def _left(request: Request, job: Job, why: str) -> Answer:
     """A job that is deleted or paused and cannot be read in full: what its item says now, and why there is no more."""
     ahead = outlook(request.services.store, job, request.services.now())
     body = render.job_summary(job, ahead) | {"unreadable": why}
-    return Answer(body=body, headers={"ETag": etag(job.revision)})
+    return Answer(body=body, headers={"ETag": etag(job.revision, job.uid)})
 
 
 def _fields(answer: Answer) -> dict[str, Any]:

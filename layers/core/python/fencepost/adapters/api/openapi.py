@@ -149,7 +149,9 @@ def _query_parameters(route: Route) -> Iterator[dict[str, Any]]:
 
 def _header_parameters(route: Route) -> Iterator[dict[str, Any]]:
     if route.conditional and route.writes:
-        yield _header("If-Match", '^("[1-9][0-9]{0,17}"|\\*)$', "Only if the entity tag is this one.")
+        yield _header(
+            "If-Match", '^("[1-9][0-9]{0,17}(\\.[a-z2-7]{20})?"|\\*)$', "Only if the entity tag is this one."
+        )
         if route.method == "PUT":
             yield _header("If-None-Match", "^\\*$", "Only if there is none yet.")
     if route.conditional and not route.writes:
@@ -174,7 +176,9 @@ def _response(route: Route, status: int) -> dict[str, Any]:
     model = route.gives[status]
     response: dict[str, Any] = {"description": _DONE.get(status, "Done.")}
     if route.conditional:
-        response["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "The revision."}}
+        response["headers"] = {
+            "ETag": {"schema": {"type": "string"}, "description": "The revision, a job's with its uid."}
+        }
     if model is not None:
         response["content"] = {JSON: {"schema": _reference(model)}}
     return response

@@ -145,7 +145,7 @@ def refused(act: Callable[[], Answer]) -> Answer:
 
 
 def _lost(lost: Conflict) -> Answer:
-    headers = {} if lost.revision is None else {"ETag": etag(lost.revision)}
+    headers = {} if lost.revision is None else {"ETag": etag(lost.revision, lost.uid)}
     if lost.expected is None:
         return problem(409, "contended", "others kept changing it meanwhile; try again", headers=headers)
     now = "it is not there" if lost.revision is None else f"it is at revision {lost.revision}"
@@ -157,9 +157,9 @@ def detail_of(answer: Answer) -> str:
     return str(answer.body["detail"]) if isinstance(answer.body, dict) else ""
 
 
-def etag(revision: int) -> str:
-    """The entity tag of a revision."""
-    return f'"{revision}"'
+def etag(revision: int, uid: str | None = None) -> str:
+    """The entity tag of a revision; with `uid` of that job's, for a later job of its name has the same numbers."""
+    return f'"{revision}"' if uid is None else f'"{revision}.{uid}"'
 
 
 def _fault(fault: Fault) -> dict[str, object]:

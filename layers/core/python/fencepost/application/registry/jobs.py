@@ -129,12 +129,12 @@ def _there(ports: RegistryPorts, request: JobRequest, at: Moment) -> _There:
 
 def mismatch(request: JobRequest, current: Current | None) -> Conflict | None:
     """Whether the job is another than the caller saw."""
-    revision = None if current is None else current.job.revision
+    revision, uid = (None, None) if current is None else (current.job.revision, current.job.uid)
     if request.absent and revision is not None:
-        return Conflict(revision=revision, expected=0)
-    another = request.uid is not None and (current is None or current.job.uid != request.uid)
-    if another or (request.expected is not None and request.expected != revision):
-        return Conflict(revision=revision, expected=request.expected)
+        return Conflict(revision=revision, expected=0, uid=uid)
+    stale = request.expected is not None and request.expected != revision
+    if stale or (request.uid is not None and request.uid != uid):
+        return Conflict(revision=revision, expected=request.expected, uid=uid)
     return None
 
 

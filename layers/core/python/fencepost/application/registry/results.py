@@ -16,13 +16,14 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Somebody else changed it: `revision` is the current one (None: it is gone, or was never there).
+    """Somebody else changed it: `revision` is the current one (None: it is gone, or was never there), of the job `uid`.
 
     `expected` is what the caller had named; None where it named nothing and the write lost too many races.
     """
 
     revision: int | None
     expected: int | None = None
+    uid: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
