@@ -30,6 +30,22 @@ UPKEEP = (
         profile="changed by others",
     ),
     Mutant(
+        name="a later job of the name is taken for the one that was read",
+        module="application.registry.aftermath",
+        old="name=job.name, uid=job.uid, expected",
+        new="name=job.name, expected",
+        bites="j",
+        profile="aftermaths",
+    ),
+    Mutant(
+        name="what was asked for during the last run is not looked at",
+        module="application.registry.aftermath",
+        old="last = job.exhausted or job.delete_after_completion",
+        new="last = job.delete_after_completion",
+        bites="j",
+        profile="aftermaths",
+    ),
+    Mutant(
         name="a switch is not asked",
         module="application.delivery.switched",
         old="halt = active(team.halts, record.tier, now)",
