@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.simulation.checkers.facts import US, Facts, Item, JobFacts, Violation, nominal_of
+from tests.simulation.checkers.facts import Change, Facts, Item, JobFacts, Violation, nominal_of
 from tests.simulation.kernel import MINUTE
 
 RULE = "j aftermath"
@@ -48,8 +48,22 @@ def _long_ago(facts: Facts, job: JobFacts, records: list[Item], setting: str) ->
 
 
 def _end(facts: Facts, records: list[Item]) -> int:
-    latest: int = max(new.get("ended", 0) for new in records)
-    return (latest - facts.begin) * US
+    """When the last of them ended, by true time: what its host's clock said then may be later than what followed."""
+    mine = {id(new) for new in records}
+    return max(
+        _over(changes)
+        for changes in facts.executions.values()
+        if changes[-1].new and id(changes[-1].new) in mine
+    )
+
+
+def _over(changes: list[Change]) -> int:
+    at = changes[-1].at
+    for change in reversed(changes):
+        if change.new is None or change.new["state"] not in FINAL:
+            break
+        at = change.at
+    return at
 
 
 def _then(facts: Facts, job: JobFacts, records: list[Item]) -> Item:
