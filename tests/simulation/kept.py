@@ -2,7 +2,7 @@
 
 The first line holds the code's fingerprint; each other one tells of a seed that was good, with what met what in it and
 which functions it ran. Nothing is kept of bad ones, which are judged anew. Where the code has changed since, those are
-judged anew that ran what changed, and the file as it was is set aside. A file that is named so is compressed.
+judged anew that ran what changed, and the file as it was is set aside. One named ``.xz`` is compressed.
 """
 
 from __future__ import annotations

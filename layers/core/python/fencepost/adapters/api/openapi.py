@@ -18,6 +18,7 @@ from fencepost.adapters.api.http import JSON
 from fencepost.adapters.api.problems import MEDIA
 from fencepost.adapters.api.route import Route
 from fencepost.adapters.api.routes import ROUTES
+from fencepost.domain.identity import UID_PATTERN
 
 VERSION = "1"
 """Of the contract: paths begin with it. What is added is added without a new one."""
@@ -149,9 +150,8 @@ def _query_parameters(route: Route) -> Iterator[dict[str, Any]]:
 
 def _header_parameters(route: Route) -> Iterator[dict[str, Any]]:
     if route.conditional and route.writes:
-        yield _header(
-            "If-Match", '^("[1-9][0-9]{0,17}(\\.[a-z2-7]{20})?"|\\*)$', "Only if the entity tag is this one."
-        )
+        tag = rf'"[1-9][0-9]{{0,17}}(\.{UID_PATTERN.pattern})?"'
+        yield _header("If-Match", rf"^({tag}|\*)$", "Only if the entity tag is this one.")
         if route.method == "PUT":
             yield _header("If-None-Match", "^\\*$", "Only if there is none yet.")
     if route.conditional and not route.writes:
