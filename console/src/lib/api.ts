@@ -22,10 +22,16 @@ export class Problem extends Error {
 
 export type Query = Record<string, string | number | boolean | string[] | null | undefined>;
 
+/** What a write was decided on: it happens to this revision of this job, or not at all. */
+export interface Seen {
+  revision: number;
+  uid: string;
+}
+
 interface Sending {
   query?: Query;
   body?: unknown;
-  revision?: number;
+  seen?: Seen;
   once?: boolean;
 }
 
@@ -34,7 +40,7 @@ const BASE = "/console";
 async function call<T>(method: string, path: string, how: Sending = {}): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json", "Fencepost-Console": "1" };
   if (how.body !== undefined) headers["Content-Type"] = "application/json";
-  if (how.revision !== undefined) headers["If-Match"] = `"${how.revision}"`;
+  if (how.seen) headers["If-Match"] = `"${how.seen.revision}.${how.seen.uid}"`;
   if (how.once) headers["Idempotency-Key"] = crypto.randomUUID();
   let answer: Response;
   try {
@@ -80,7 +86,7 @@ export const api = {
   get: <T>(path: string, query?: Query): Promise<T> => call<T>("GET", path, query ? { query } : {}),
   /** A write that is one however often the browser sends it. */
   post: <T>(path: string, body: unknown = {}): Promise<T> => call<T>("POST", path, { body, once: true }),
-  put: <T>(path: string, body: unknown, how: { query?: Query; revision?: number } = {}): Promise<T> =>
+  put: <T>(path: string, body: unknown, how: { query?: Query; seen?: Seen } = {}): Promise<T> =>
     call<T>("PUT", path, { ...how, body }),
   remove: <T>(path: string, query?: Query): Promise<T> => call<T>("DELETE", path, query ? { query } : {}),
   session: (): Promise<Session> => call<Session>("GET", "/session"),

@@ -41,7 +41,7 @@ function Editor(props: { title: string; draft: Draft; before: Job | null }): JSX
   const [problem, setProblem] = useState<Problem | null>(null);
   const [change, setChange] = useState<JobChange | null>(null);
   const path = teamPath(team, "jobs", draft.name);
-  const how = props.before ? { revision: props.before.revision } : {};
+  const how = props.before ? { seen: props.before } : {};
   const read = bodyOf(draft);
 
   const review = async (event: Event): Promise<void> => {

@@ -72,6 +72,20 @@ def test_a_write_that_names_an_older_revision_is_refused(payments):
         job.delete(if_revision=1)
 
 
+def test_a_write_that_names_a_job_does_not_touch_a_later_one_of_its_name(payments):
+    job = payments.job("nightly")
+    seen = job.put(schedule=cron("30 2 * * *"), target=HOOK)
+    job.delete()
+    namesake = job.put(schedule=cron("30 2 * * *"), target=HOOK)
+
+    assert namesake.revision == seen.revision
+    with pytest.raises(ChangedError):
+        job.patch(tier="critical", if_revision=seen)
+    with pytest.raises(ChangedError):
+        job.delete(if_revision=seen)
+    assert job.patch(tier="critical", if_revision=namesake).tier == "critical"
+
+
 def test_dry_runs_tell_what_would_change_and_change_nothing(payments):
     job = payments.job("nightly")
     put = {"schedule": cron("30 2 * * *"), "target": HOOK}

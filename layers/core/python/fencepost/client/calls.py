@@ -111,15 +111,17 @@ class Caller:
         self.clock.sleep(self.retrying.delay(attempt, self.entropy.fraction(), asked))
 
 
-def precondition(revision: int | None) -> dict[str, str]:
-    """The header that makes a write happen only at this revision; 0 stands for "not there", None for whatever is."""
+def precondition(revision: int | None, uid: str | None = None) -> dict[str, str]:
+    """The header that makes a write happen only at this revision (and of this job, not of a later one of its name);
+    0 stands for "not there", None for whatever is.
+    """
     match revision:
         case None:
             return {}
         case 0:
             return {"If-None-Match": "*"}
         case _:
-            return {"If-Match": f'"{revision}"'}
+            return {"If-Match": f'"{revision}"' if uid is None else f'"{revision}.{uid}"'}
 
 
 def path(*parts: str) -> str:

@@ -21,8 +21,8 @@ class JobHandle:
     """What can be done with a job. Nothing is sent before a method is called.
 
     `if_revision` makes a write happen only while the job is at that revision (ChangedError otherwise; 0: only while it
-    is not there). `key` is an Idempotency-Key of one's own: the same write with the same key happens once, however often
-    it is made.
+    is not there); a Job stands for its revision and for itself: a later job of the same name is another. `key` is an
+    Idempotency-Key of one's own: the same write with the same key happens once, however often it is made.
     """
 
     caller: Caller
@@ -30,13 +30,17 @@ class JobHandle:
     name: str
 
     def put(
-        self, *, if_revision: int | None = None, key: str | None = None, **declaration: Unpack[JobFields]
+        self,
+        *,
+        if_revision: int | Job | None = None,
+        key: str | None = None,
+        **declaration: Unpack[JobFields],
     ) -> Job:
         """Declares the job in full: what is left out has its default. Saying the same again changes nothing."""
         return self._job(self._write("PUT", (), dict(declaration), if_revision, key))
 
     def patch(
-        self, *, if_revision: int | None = None, key: str | None = None, **changes: Unpack[JobFields]
+        self, *, if_revision: int | Job | None = None, key: str | None = None, **changes: Unpack[JobFields]
     ) -> Job:
         """Changes what is named, and nothing else."""
         return self._job(self._write("PATCH", (), dict(changes), if_revision, key))
@@ -45,7 +49,7 @@ class JobHandle:
         """The job with its next occurrences. Raises NotFoundError."""
         return self._job(self.caller.call(Call(method="GET", path=self._path())).body)
 
-    def delete(self, *, if_revision: int | None = None, key: str | None = None) -> Job:
+    def delete(self, *, if_revision: int | Job | None = None, key: str | None = None) -> Job:
         """Frees the name; what runs may end, all else is cancelled."""
         return self._job(self._write("DELETE", (), None, if_revision, key))
 
@@ -149,13 +153,13 @@ class JobHandle:
         return decode(Job, body)
 
     def _write(
-        self, method: str, more: tuple[str, ...], body: object, if_revision: int | None, key: str | None
+        self, method: str, more: tuple[str, ...], body: object, if_revision: int | Job | None, key: str | None
     ) -> Any:  # noqa: ANN401 - the answer's JSON
         call = Call(
             method=method,
             path=self._path(*more),
             body=body,
-            headers=precondition(if_revision),
+            headers=_only_if(if_revision),
             key=key,
             keyed=True,
         )
@@ -168,6 +172,10 @@ class JobHandle:
             same = {"before": found, "after": found, "cancels": []}
             found = {**same, "next_before": found.get("next"), "next_after": found.get("next")}
         return decode(JobChange, found)
+
+
+def _only_if(seen: int | Job | None) -> dict[str, str]:
+    return precondition(seen.revision, seen.uid) if isinstance(seen, Job) else precondition(seen)
 
 
 def _pausing(note: str | None, until: datetime | None, *, cancel_started: bool) -> dict[str, Any]:
