@@ -17,6 +17,7 @@ REGRESSIONS = [
     ("generations", 43, "what was missed after a shared instant was explained by nobody"),
     ("deliveries", 2, "a second death was taken for told"),
     ("second thoughts", 3, "a lease was judged by what a neighbour had read before the resume"),
+    ("released late", 5146, "a checker took the due that another schedule had moved since"),
 ]
 
 

@@ -198,9 +198,15 @@ def _later_one(facts: Facts, identity: str, instant: int, edge: int, clocks: tup
         nominal = nominal_of(other) if other.startswith(prefix) else None
         if nominal is None or not instant < nominal <= edge or changes[0].new is None:
             continue
-        if changes[0].new["due"] <= edge and _stands(facts, changes, *clocks):
+        if _held_too(changes, edge, strictly=bool(clocks[1])) and _stands(facts, changes, *clocks):
             return other
     return None
+
+
+def _held_too(changes: list[Change], edge: int, *, strictly: bool) -> bool:
+    """It was due by the edge at some time; or, `strictly`, at every time: another schedule may move a record's due."""
+    dues = [each.new["due"] <= edge for each in changes if each.new]
+    return all(dues) if strictly else any(dues)
 
 
 def _stands(facts: Facts, changes: list[Change], known: int, until: int) -> bool:
