@@ -18,6 +18,12 @@ REGRESSIONS = [
     ("deliveries", 2, "a second death was taken for told"),
     ("second thoughts", 3, "a lease was judged by what a neighbour had read before the resume"),
     ("released late", 5146, "a checker took the due that another schedule had moved since"),
+    (
+        "ends of waiting",
+        9355,
+        "a team with one slot and slow targets had more waiting than the bound leaves time for",
+    ),
+    ("deliveries", 9853, "whoever had stood still over a first death told of it after the second"),
 ]
 
 

@@ -108,10 +108,12 @@ def _notice(facts: Facts, identity: str, changes: list[Change], place: int) -> l
     found = []
     if back is None and not any(entry[5] for entry in mine):
         found += [Violation(RULE, death.at, identity, text) for text in _untold(facts, identity, death, mine)]
-    if len({entry[4][0] for entry in mine}) > 1:
+    # Whoever began before this death may have stood still over an earlier one, and tells of that.
+    ids = {entry[4][0] for entry in mine if entry[3] is None or entry[3].began >= death.at}
+    if len(ids) > 1:
         found.append(Violation(RULE, death.at, identity, "one death was told under several ids"))
     earlier = {entry[4][0] for entry in told if entry[1] < death.at}
-    if earlier & {entry[4][0] for entry in mine} and changes[place].old is not None:
+    if earlier & ids and changes[place].old is not None:
         fences = {
             change.new["fence"]
             for change in changes[:place]

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 
 from tests.simulation.checkers import zones
-from tests.simulation.checkers.facts import Facts, Generation, JobFacts, Violation, counted, nominal_of
+from tests.simulation.checkers.facts import (
+    Facts,
+    Generation,
+    Item,
+    JobFacts,
+    Violation,
+    counted,
+    nominal_of,
+)
 from tests.simulation.checkers.holds import shut_until
 from tests.simulation.checkers.wakeups import minute_of
 from tests.simulation.journal import WRITE
@@ -14,6 +22,7 @@ from tests.simulation.kernel import MINUTE
 DRAIN, TIMERS = "f drain", "g timers"
 BOUND = 38 * MINUTE
 """How long after it was due everything is over, once no fault strikes any more."""
+MOVING = 5 * MINUTE
 HORIZON_MS = 4 * 60_000
 PAUSE_ENDS_MS = 10 * 60_000
 
@@ -30,10 +39,28 @@ def check_drain(facts: Facts) -> list[Violation]:
             (max(new["due"], new.get("after", 0)) - facts.begin) * 1000,
             shut_until(facts, new["team"], new["tier"]),  # an owner's request that came late may shut it late
         )
-        if facts.ended_at - since > BOUND:
+        if facts.ended_at - since > BOUND and not _in_line(facts, new):
             text = f"still {new['state']}, {(facts.ended_at - since) // MINUTE} minutes after it could have been over"
             found.append(Violation(DRAIN, facts.ended_at, identity, text))
     return found
+
+
+def _in_line(facts: Facts, item: Item) -> bool:
+    """It waits behind others: just now an older one of its team and tier got its turn. A team with one slot and slow
+    targets may have more to do than any bound leaves time for; that the entry is there is another checker's business.
+    """
+    if item["state"] != "WAITING":
+        return False
+    return any(
+        change.move == "lease"
+        and change.at > facts.ended_at - MOVING
+        and change.old is not None
+        and change.old["state"] == "WAITING"
+        and (change.old["team"], change.old["tier"]) == (item["team"], item["tier"])
+        and change.old["due"] < item["due"]
+        for changes in facts.executions.values()
+        for change in changes
+    )
 
 
 def check_timers(facts: Facts) -> list[Violation]:
