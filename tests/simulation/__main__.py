@@ -136,7 +136,7 @@ def _many(asked: argparse.Namespace) -> int:
 
 
 def _progress(tally: Tally) -> None:
-    rate = (tally.seeds - tally.known) / max(tally.seconds, 0.001)
+    rate = (tally.seeds + len(tally.small) - tally.known) / max(tally.seconds, 0.001)
     print(
         f"{tally.seeds} histories, {tally.firings} firings, {tally.faults} faults, {len(tally.bad)} bad; "
         f"{rate:.1f} a second; at least {tally.fewest_firings} firings each",
