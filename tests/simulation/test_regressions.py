@@ -1,5 +1,6 @@
-"""Seeds that once were bad, each with what it showed when it was found; what is drawn has changed since. Their smallest
-stories are what holds them: tests/scenario/*/test_found_by_simulation.py."""
+"""Seeds that once were bad, each with what it showed when it was found; what is drawn has changed since. The smallest
+stories of what was wrong in the service are what holds it: tests/scenario/*/test_found_by_simulation.py. Of a checker's
+mistakes the seed is all there is."""
 
 from __future__ import annotations
 
